@@ -9,7 +9,7 @@ from statistics import fmean
 from loadtests.analyse.overload import failed_share
 from loadtests.analyse.results import Results
 from loadtests.formatting import DASH, number, percent
-from loadtests.plan.percentiles_with_failures import of_all
+from loadtests.plan.times import ANSWERS
 from loadtests.records import Trial
 
 STUDY = "2016-stack"
@@ -61,7 +61,7 @@ def reported(trials: Sequence[Trial], percentile: str) -> str:
 
 def experienced(trials: Sequence[Trial], percentile: str) -> str:
     """From the intended send, of all requests, failed ones being infinitely slow."""
-    found = [of_all(trial.result, percentile) for trial in trials if trial.result]
+    found = [ANSWERS.percentile(trial.result, percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
 

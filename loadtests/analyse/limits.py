@@ -1,5 +1,5 @@
 """The limits beyond which a trial is invalid or doubtful, but for the generator's part of a percentile
-(``loadtests.plan.scheduling_delay.LATE``)."""
+(``loadtests.plan.times.LATE``)."""
 
 # Share of the servers' cores used by other load, the hypervisor (steal) included.
 OTHERS_CPU_DOUBTFUL = 0.10

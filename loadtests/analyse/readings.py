@@ -9,14 +9,10 @@ from loadtests.analyse.observations import Observation
 from loadtests.plan import cost_unit
 from loadtests.plan.kinds import Test, every_metric
 from loadtests.plan.metrics import Metric
-from loadtests.plan.percentiles import knowable
-from loadtests.plan.scheduling_delay import ANSWERS, EVENT_DELAY, LAG, LAST, LATE, Delay
+from loadtests.plan.times import LATE
 from loadtests.records import Result, Trial
-from loadtests.records.result import PERCENTILES
 
 ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
-# By the prefixes of percentiles' names.
-DELAYS: dict[str, Delay] = {"lag_": LAG, "last_": LAST, "event_delay_": EVENT_DELAY, "": ANSWERS}
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -66,41 +62,22 @@ def generator_cpu(result: Result) -> float | None:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Whether a metric is a percentile for which all of these trials have too few requests or messages."""
-    key = _key(metric)
-    counts = [_count(trial.result, metric) for trial in trials if trial.result]
-    return key is not None and bool(counts) and not any(knowable(PERCENTILES[key], count) for count in counts)
+    """Whether a metric is a percentile for which all of these trials have too few requests, messages or events."""
+    results = [trial.result for trial in trials if trial.result]
+    times = metric.times
+    return times is not None and bool(results) and all(times.too_few(result, metric.key) for result in results)
 
 
 def delay_note(trial: Trial, metric: Metric) -> str:
     """That the generator's delay is too large a share of a percentile; empty where it is not."""
-    key, result = _key(metric), trial.result
-    if result is None or key is None:
+    times, key, result = metric.times, metric.key, trial.result
+    if result is None or times is None:
         return ""
-    delay = DELAYS[_prefix(metric)]
-    if (share := delay.sending_share(result, key)) is not None and share > LATE:
+    if (share := times.sending_share(result, key)) is not None and share > LATE:
         return f"generator delay is {share:.0%} of {key}"
-    if (share := delay.reading_share(result, key)) is not None and share > LATE:
+    if (share := times.reading_share(result, key)) is not None and share > LATE:
         return f"reading delay is up to {share:.0%} of {key}"
     return ""
-
-
-def _key(metric: Metric) -> str | None:
-    """The percentile that a metric is, if any."""
-    key = metric.name.removesuffix("_ms").removeprefix(_prefix(metric))
-    return key if key in PERCENTILES else None
-
-
-def _prefix(metric: Metric) -> str:
-    """The prefix of a percentile of deliveries or events; empty for other metrics."""
-    return next(prefix for prefix in DELAYS if metric.name.startswith(prefix))
-
-
-def _count(result: Result, metric: Metric) -> int:
-    """The sample size of a percentile: planned requests, for a lag the messages with receivers, or events."""
-    if DELAYS[_prefix(metric)] is EVENT_DELAY:
-        return result.streams.due if result.streams else 0
-    return result.ok if _prefix(metric) else result.planned
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:

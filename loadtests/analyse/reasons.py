@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from loadtests.analyse.limits import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID
-from loadtests.plan.scheduling_delay import LATE
+from loadtests.plan.times import LATE
 from loadtests.records import Flag
 
 

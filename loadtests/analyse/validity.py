@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from loadtests.analyse import limits
 from loadtests.analyse.reasons import Reason
 from loadtests.formatting import number, percent, plural, series
-from loadtests.plan.scheduling_delay import ANSWERS, LAG, LATE
+from loadtests.plan.times import ANSWERS, LAG, LATE
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
 JUDGED = ("p50", "p99")

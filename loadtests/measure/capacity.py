@@ -15,13 +15,13 @@ from loadtests.measure.searches import judge
 from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.plan.percentiles_with_failures import of_deliveries, of_events
+from loadtests.plan.times import EVENT_DELAY, LAG
 from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Second
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # of a limit
-OF = {"lag": of_deliveries, "delay": of_events}  # what a limit may be of, besides response times
+OF = {"lag": LAG, "delay": EVENT_DELAY}  # what a limit may be of, besides response times
 CONFIRMING = 3  # long probes that settle a rate that short ones found: of that rate, and to either side
 
 RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
@@ -148,7 +148,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
     percentiles = dict(result.response_time_ms)
     for limit in objective.limits:
         if limit.of:  # infinite where nothing was due, for nobody was there to receive
-            late = OF[limit.of](result, limit.key)
+            late = OF[limit.of].percentile(result, limit.key)
             percentiles[limit.name] = math.inf if late is None else late
     return ProbeFigures(
         rate=_rate(load, result.timeline),

@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from loadtests.formatting import change
-from loadtests.plan.percentiles import knowable
-from loadtests.plan.percentiles_with_failures import of_all
-from loadtests.plan.scheduling_delay import ANSWERS
+from loadtests.plan.times import ANSWERS, MeasuredTime
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 
@@ -29,7 +28,8 @@ class Metric:
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
     anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
     any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
-    trial's value is a lower bound, because something other than the setup ended there. ``percentile``: which one it is.
+    trial's value is a lower bound, because something other than the setup ended there. ``percentile``: which one it
+    is, where a test may choose; ``times`` and ``key``: of what, and its name (``p99``), of all that are one.
     """
 
     name: str
@@ -48,6 +48,8 @@ class Metric:
     cost_units: tuple[str, ...] = ()
     shows_figures: bool = False
     percentile: float | None = None
+    times: MeasuredTime | None = None
+    key: str = ""
     is_lower_bound: Callable[[Trial], bool] = lambda trial: False
 
     def in_words(self, latency: str) -> str:
@@ -76,19 +78,10 @@ class Metric:
         return words if self.says_unit or not self.unit else f"{words}, {self.unit}"
 
 
-def _percentile(key: str) -> Callable[[Trial], float | None]:
-    def read(trial: Trial) -> float | None:
-        result = trial.result
-        # Of all that were planned: a setup that stops answering does not have fewer requests, but worse ones.
-        if (
-            result is None
-            or not knowable(PERCENTILES[key], result.planned)
-            or (trial.valid and ANSWERS.too_late(result, key))
-        ):
-            return None
-        return of_all(result, key)
-
-    return read
+def percentile_of(times: MeasuredTime, key: str, name: str, label: str, **words: Any) -> Metric:
+    """The metric of that name: a percentile (``p99``) of a kind of time, in ms. A trial in which the generator was late
+    at it does not know it."""
+    return Metric(name, label, "ms", lambda trial: times.read(trial, key), times=times, key=key, **words)
 
 
 def rate_of(name: str, label: str, counts: str, first: str, done: str = "", question: str = "") -> Metric:
@@ -116,14 +109,12 @@ def _memory(field: str) -> Callable[[Trial], float | None]:
 
 
 def time_in_ms(key: str, question: str = "") -> Metric:
-    """A percentile of the response times (of the service times, where the engine knows no better) of all requests:
-    those that failed rank as infinitely slow. A trial in which the generator was late at that percentile does not know
-    it."""
-    return Metric(
+    """A percentile of the response times (of the service times, where the engine knows no better) of all requests."""
+    return percentile_of(
+        ANSWERS,
+        key,
         f"{key}_ms",
         f"response time {key}",
-        "ms",
-        _percentile(key),
         called=f"{key} {{latency}}",
         short=key,
         question=question,

@@ -10,7 +10,7 @@ import pytest
 
 from loadtests.engines import get
 from loadtests.errors import UserError
-from loadtests.plan.percentiles_with_failures import of_events, of_first_events
+from loadtests.plan.times import EVENT_DELAY, FIRST_EVENT
 from loadtests.records.histogram import decoded
 from loadtests.workload import EventStreams, Load, Request
 from tests.fixtures.serving_program import started
@@ -81,7 +81,7 @@ def test_of_so_many_that_are_broken_off_as_many_are_counted(streamed):
     assert found.missing == found.broken * (EVENTS - EARLY)
     assert found.events == EVENTS * found.whole + EARLY * found.broken
     assert found.reason
-    assert of_first_events(result, "p50") < inf
+    assert FIRST_EVENT.percentile(result, "p50") < inf
 
 
 @pytest.mark.servers
@@ -98,7 +98,7 @@ def test_streams_without_an_event_are_infinitely_slow(streamed):
     result, _ = streamed("/silent", count=20, duration_s=0.5, grace_s=0.5)
     found = result.streams
     assert (found.begun, found.unanswered, found.answered, found.most) == (20, 20, 0, 0)
-    assert of_first_events(result, "p50") == inf
+    assert FIRST_EVENT.percentile(result, "p50") == inf
     assert result.ok == 25
 
 
@@ -108,7 +108,7 @@ def test_events_of_a_stream_that_stands_still_are_missing(streamed):
     found = result.streams
     assert (found.begun, found.cut, found.unanswered, found.broken) == (5, 5, 0, 0)
     assert (found.events, found.missing) == (5 * EARLY, 5 * (EVENTS - EARLY))
-    assert of_events(result, "p50") == inf
+    assert EVENT_DELAY.percentile(result, "p50") == inf
 
 
 @pytest.mark.servers

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from loadtests.engines import get
-from loadtests.plan.percentiles_with_failures import of_last
+from loadtests.plan.times import LAST
 from loadtests.records.histogram import Histogram
 from tests.fixtures.websocket_server import DIALECTS, counts
 
@@ -57,7 +57,7 @@ def test_a_frozen_receiver_is_seen(made, conversing):
     assert (result.planned, result.ok) == (20, 20)
     assert counts(result.deliveries) == (100, 80, 20, 0, 0)
     assert result.connections.lost == 0
-    assert (result.deliveries.messages, result.deliveries.whole, of_last(result, "p50")) == (20, 0, inf)
+    assert (result.deliveries.messages, result.deliveries.whole, LAST.percentile(result, "p50")) == (20, 0, inf)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from loadtests.plan.percentiles_with_failures import of_rejoined
+from loadtests.plan.times import AWAY
 from loadtests.records.histogram import Histogram
 from tests.fixtures.websocket_server import DIALECTS
 
@@ -70,7 +70,7 @@ def test_who_never_comes_back_is_away_for_ever(rejoined, conversing):
     assert connections.reason
     assert (found.lost, found.back, found.down_s, found.all_back_s) == (40, 0, None, None)
     assert found.unsent > 0
-    assert of_rejoined(result, "p50") == inf
+    assert AWAY.percentile(result, "p50") == inf
 
 
 def test_what_is_published_and_does_not_come_is_missed(rejoined, conversing):

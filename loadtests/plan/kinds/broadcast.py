@@ -13,10 +13,9 @@ from loadtests.plan.kinds.echo import DELIVERED, wire_bytes
 from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.talk import SLICE_GRACE_S, Talk
-from loadtests.plan.metrics import Metric, capacity_of
+from loadtests.plan.metrics import Metric, capacity_of, percentile_of
 from loadtests.plan.objective import OF_DELIVERIES
-from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries, of_last
-from loadtests.plan.scheduling_delay import LAG, LAST
+from loadtests.plan.times import LAG, LAST
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 from loadtests.workload import Load
@@ -67,20 +66,12 @@ class Broadcast(Talk):
 
 
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
-    """A percentile of a delay of deliveries, of all that were expected: those that are missing rank as infinitely
-    late. Of ``lag``, the delay of each delivery, or of ``last``, that of a message's last receiver."""
-    delay, value = (LAG, of_deliveries) if prefix == "lag" else (LAST, of_last)
-
-    def read(trial: Trial) -> float | None:
-        result = trial.result
-        known = result is not None and knows_lag(result, key) and not (trial.valid and delay.too_late(result, key))
-        return value(result, key) if result and known else None
-
-    return Metric(
+    """A percentile of ``lag``, the delay of each delivery, or of ``last``, that of a message's last receiver."""
+    return percentile_of(
+        LAG if prefix == "lag" else LAST,
+        key,
         f"{prefix}_{key}_ms",
         f"{label} {key}",
-        "ms",
-        read,
         called=f"{key} {called}",
         short=f"{prefix} {key}",
         question=question,

@@ -9,8 +9,7 @@ from loadtests.plan.kinds.journey_work import JourneyWork
 from loadtests.plan.kinds.kind import Farthest, Kind
 from loadtests.plan.kinds.user_pace import NewUsers, UserLoop, UserSearch
 from loadtests.plan.metrics import P50, P95, P99, Metric
-from loadtests.plan.percentiles_with_failures import of_method
-from loadtests.plan.scheduling_delay import ANSWERS
+from loadtests.plan.times import ANSWERS, of_method
 from loadtests.records import Trial
 
 # One journey and the think after it: the first user begins anew when the last one comes, so journeys end at any moment

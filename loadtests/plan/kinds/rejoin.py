@@ -14,7 +14,7 @@ from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import Hold, Pace
 from loadtests.plan.kinds.talk import Connections, Talk
 from loadtests.plan.metrics import Metric
-from loadtests.plan.percentiles_with_failures import of_rejoined
+from loadtests.plan.times import AWAY
 from loadtests.records import Rejoined, Trial
 from loadtests.records.bounds import Positive
 from loadtests.records.decode import Duration
@@ -91,36 +91,27 @@ def _rejoined(trial: Trial) -> Rejoined | None:
 
 def _away_s(key: str) -> Callable[[Trial], float | None]:
     def read(trial: Trial) -> float | None:
-        away_ms = of_rejoined(trial.result, key) if trial.result else None
+        away_ms = AWAY.read(trial, key)
         return None if away_ms is None else away_ms / 1000
 
     return read
 
 
-def _all_back_s(trial: Trial) -> float | None:
-    found = _rejoined(trial)
-    if found is None:
-        return None
-    return inf if found.all_back_s is None else found.all_back_s
+def _of_rejoined(read: Callable[[Rejoined], float | None]) -> Callable[[Trial], float | None]:
+    return lambda trial: read(found) if (found := _rejoined(trial)) else None
 
 
-def _down_s(trial: Trial) -> float | None:
-    found = _rejoined(trial)
-    return found.down_s if found else None
-
-
-def _missed(trial: Trial) -> float | None:
-    found = _rejoined(trial)
-    return found.missed * found.published / found.expected if found and found.expected else None
-
-
-def _unsent(trial: Trial) -> float | None:
-    found = _rejoined(trial)
-    return float(found.unsent) if found else None
+def _missed(found: Rejoined) -> float | None:
+    return found.missed * found.published / found.expected if found.expected else None
 
 
 ALL_BACK = Metric(
-    "all_back_s", "time until all are back", "s", _all_back_s, short="all back", first="has them back first"
+    "all_back_s",
+    "time until all are back",
+    "s",
+    _of_rejoined(lambda found: inf if found.all_back_s is None else found.all_back_s),
+    short="all back",
+    first="has them back first",
 )
 AWAY_P50 = Metric(
     "away_p50_s",
@@ -132,11 +123,12 @@ AWAY_P50 = Metric(
     question="typical time that a connection is away (p50)",
     first="is the shortest",
 )
-AWAY_P95 = Metric("away_p95_s", "time away p95", "s", _away_s("p95"), short="away p95")
-AWAY_P99 = Metric("away_p99_s", "time away p99", "s", _away_s("p99"), short="away p99")
-DOWN = Metric("first_back_s", "time until the first is back", "s", _down_s, short="first back")
-MISSED = Metric("missed_per_connection", "messages missed per connection", "", _missed, short="missed each")
-UNSENT = Metric("unsent_messages", "messages that were not sent", "", _unsent, short="not sent")
+AWAY_P95, AWAY_P99 = (
+    Metric(f"away_{key}_s", f"time away {key}", "s", _away_s(key), short=f"away {key}") for key in ("p95", "p99")
+)
+DOWN = Metric("first_back_s", "time until the first is back", "s", _of_rejoined(lambda found: found.down_s))
+MISSED = Metric("missed_per_connection", "messages missed per connection", "", _of_rejoined(_missed))
+UNSENT = Metric("unsent_messages", "messages that were not sent", "", _of_rejoined(lambda found: float(found.unsent)))
 METRICS = (ALL_BACK, AWAY_P50, AWAY_P95, AWAY_P99, DOWN, MISSED, UNSENT)
 
 KINDS = (

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 from loadtests.plan.cost_unit import EVENTS
 from loadtests.plan.kinds.kind import Farthest, Kind
 from loadtests.plan.kinds.stream_work import MeanwhileRate, Streaming, StreamSearch
-from loadtests.plan.metrics import P50, P95, P99, Metric, capacity_of
-from loadtests.plan.percentiles import knowable
-from loadtests.plan.percentiles_with_failures import of_events, of_first_events, of_left
-from loadtests.plan.scheduling_delay import EVENT_DELAY
+from loadtests.plan.metrics import P50, P95, P99, Metric, capacity_of, percentile_of
+from loadtests.plan.times import EVENT_DELAY, FIRST_EVENT, VIEW_ENDED, MeasuredTime
 from loadtests.records import Streams, Trial
-from loadtests.records.result import PERCENTILES
 
 if TYPE_CHECKING:
     from loadtests.plan.kinds.base import Test
@@ -28,19 +25,8 @@ def _of_streams(read: Callable[[Streams], float | None]) -> Callable[[Trial], fl
     return lambda trial: read(found) if (found := streams_of(trial)) else None
 
 
-def _first(key: str) -> Callable[[Trial], float | None]:
-    return lambda trial: of_first_events(trial.result, key) if trial.result else None
-
-
-def _delay(key: str) -> Callable[[Trial], float | None]:
-    def read(trial: Trial) -> float | None:
-        result = trial.result
-        known = result is not None and result.streams and knowable(PERCENTILES[key], result.streams.due)
-        if result is None or not known or (trial.valid and EVENT_DELAY.too_late(result, key)):
-            return None
-        return of_events(result, key)
-
-    return read
+def _time(times: MeasuredTime, key: str, name: str, label: str, **words: str) -> Metric:
+    return percentile_of(times, key, f"{name}_{key}_ms", f"{label} {key}", cost_units=UNITS, **words)
 
 
 def _per_s(trial: Trial) -> float | None:
@@ -56,10 +42,6 @@ def _memory_kb(trial: Trial) -> float | None:
     return sum(grown) * 1024 / most if grown and most else None
 
 
-def _ended(trial: Trial) -> float | None:
-    return of_left(trial.result, "p50") if trial.result else None
-
-
 def _in_time(trial: Trial) -> float | None:
     left = found.left if (found := streams_of(trial)) else None
     return 100 - left.late * 100 / left.views if left and left.views else None
@@ -71,19 +53,17 @@ def _served(trial: Trial) -> float | None:
 
 
 UNITS = (EVENTS.plural,)
-FIRST_P50 = Metric("first_event_p50_ms", "time to the first event p50", "ms", _first("p50"), cost_units=UNITS)
-FIRST_P90 = Metric("first_event_p90_ms", "time to the first event p90", "ms", _first("p90"), cost_units=UNITS)
-DELAY_P50 = Metric("event_delay_p50_ms", "delay of events p50", "ms", _delay("p50"), cost_units=UNITS)
-DELAY_P99 = Metric(
-    "event_delay_p99_ms",
-    "delay of events p99",
-    "ms",
-    _delay("p99"),
+FIRST_P50, FIRST_P90 = (_time(FIRST_EVENT, key, "first_event", "time to the first event") for key in ("p50", "p90"))
+DELAY_P50 = _time(EVENT_DELAY, "p50", "event_delay", "delay of events")
+DELAY_P99 = _time(
+    EVENT_DELAY,
+    "p99",
+    "event_delay",
+    "delay of events",
     called="p99 delay of events",
     short="delay p99",
     question="delay that 1 event in 100 exceeds (p99)",
     first="is the most punctual",
-    cost_units=UNITS,
 )
 LONGEST = Metric(
     "event_delay_max_ms",
@@ -112,16 +92,15 @@ EVENTS_PER_S = Metric(
 )
 MEMORY = Metric("memory_kb_per_stream", "memory per stream", "KB", _memory_kb, cost_units=UNITS)
 CAPACITY = capacity_of("capacity_streams", EVENTS.plural, "streams", "most streams at once")
-ENDED = Metric(
-    "view_ended_p50_ms",
-    "time until the view of a client that left has ended p50",
-    "ms",
-    _ended,
+ENDED = _time(
+    VIEW_ENDED,
+    "p50",
+    "view_ended",
+    "time until the view of a client that left has ended",
     called="p50 time until the view has ended",
     short="view ended p50",
     question="time until the view of a client that left has ended (p50)",
     first="is the fastest",
-    cost_units=UNITS,
 )
 IN_TIME = Metric(
     "views_ended_in_time_percent",

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from loadtests.analyse.results import Cell, Results
 from loadtests.plan.kinds import Test
-from loadtests.plan.percentiles_with_failures import knows_lag, of_deliveries
-from loadtests.plan.scheduling_delay import LAG
-from loadtests.records import Deliveries, Result, Trial
+from loadtests.plan.times import LAG
+from loadtests.records import Deliveries, Trial
 from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
@@ -73,10 +72,5 @@ def _count(name: str) -> tables.Column:
 
 def _lags(key: str) -> tables.Column:
     return lambda cell: tables.median_of(
-        [_lag(trial.result, key) for trial in cell.valid if trial.result and trial.result.deliveries]
+        [LAG.read(trial, key) for trial in cell.valid if trial.result and trial.result.deliveries]
     )
-
-
-def _lag(result: Result, key: str) -> float | None:
-    """A percentile of the lag; None with too few messages or too much delay of the generator."""
-    return of_deliveries(result, key) if knows_lag(result, key) and not LAG.too_late(result, key) else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
-from loadtests.plan.percentiles_with_failures import of_request
+from loadtests.plan.times import of_request
 from loadtests.records import RequestResult
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
