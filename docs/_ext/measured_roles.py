@@ -27,19 +27,19 @@ from reference_runs import REFERENCES, newest_profile
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
-from loadtests.analyse.compare.within import Comparison, compare
+from loadtests.analyse.compare.within import Comparison, Family, compare
 from loadtests.analyse.overload import failed_share, lost_share
 from loadtests.analyse.results import Results
 from loadtests.formatting import interval, number, ratio, ratio_interval
+from loadtests.plan import held_connections
 from loadtests.plan.cost_unit import CPU
-from loadtests.plan.kinds import every_metric
+from loadtests.plan.kinds import deployment, every_metric
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.kinds.requests import CAPACITY
 from loadtests.plan.metrics import MEMORY_SETTLED, TIMES
+from loadtests.plan.trial_count import TrialCount
 from loadtests.records.trial import Trial
-from loadtests.report import verdict_text
-from loadtests.report.sections import database_connections
-from loadtests.report.sections.kinds import deployment
+from loadtests.report import leading_counts, verdict_text
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
@@ -130,17 +130,16 @@ class LossRole(OfRun):
 
 
 class ColumnRole(OfRun):
-    """A column of a table, as ``of_trials`` of its module (a file of report/sections) reads it."""
+    """What trials count, as a column of a table has it."""
 
-    def __init__(self, heading: str, of_trials: Callable[[Sequence[Trial], str], float | None]) -> None:
-        self._heading = heading
-        self._of_trials = of_trials
+    def __init__(self, counted: TrialCount) -> None:
+        self._counted = counted
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
-        value = self._of_trials(results.cells[request["label"], request["test"]].valid, self._heading)
+        value = self._counted.over(results.cells[request["label"], request["test"]].valid)
         if value is None:
-            raise LookupError(f"no valid trial knows {self._heading!r}")
-        return database_connections.in_words(value)
+            raise LookupError(f"no valid trial knows {self._counted.name!r}")
+        return leading_counts.in_words(value)
 
 
 class ShareRole(Figure):
@@ -177,7 +176,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
         own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta
         # The study's other setups still inform the noise.
-        every = compare(own, other, delta, standings=standings, candidates=[label])
+        every = compare(own, other, delta, standings=standings, family=Family([label]))
         found = next((one for one in every if one.informative), None)
     if found is None:
         raise LookupError(f"the run has no block with {metric} of {label} and of {other}")
@@ -189,11 +188,11 @@ ROLES = {
     "measured": MeasuredRole(),
     "failed": LossRole(failed_share),
     "lost": LossRole(lost_share),
-    "held": ColumnRole("open", database_connections.of_trials),
-    "opened": ColumnRole("opened/1,000 requests", database_connections.of_trials),
-    "left": ColumnRole("left", database_connections.of_trials),
-    "refused": ColumnRole("too many clients", database_connections.of_trials),
-    "lost-requests": ColumnRole(deployment.LOST, deployment.of_trials),
-    "disturbed": ColumnRole(deployment.DISTURBED, deployment.of_trials),
+    "held": ColumnRole(held_connections.HELD),
+    "opened": ColumnRole(held_connections.PER_1000),
+    "left": ColumnRole(held_connections.BEHIND),
+    "refused": ColumnRole(held_connections.TOO_MANY),
+    "lost-requests": ColumnRole(deployment.LOST),
+    "disturbed": ColumnRole(deployment.DISTURBED),
     "share": ShareRole(),
 }

@@ -6,7 +6,7 @@ import dataclasses
 from functools import cached_property
 
 from loadtests.analyse import readings
-from loadtests.analyse.compare.within import Comparison, Estimate, NoiseFloor, compare, estimates, noise_floors
+from loadtests.analyse.compare.within import Comparison, Estimate, Family, NoiseFloor, compare, estimates, noise_floors
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
@@ -162,9 +162,8 @@ class Results:
         """Every candidate against the baseline, by label, test and metric; one family, adjusted together, and for
         repeated looks where blocks were added until a goal."""
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
-        found = compare(
-            self.judged, self.baseline, self.study.delta, self.aa_copy, self.standings, confidence=confidence
-        )
+        family = Family(confidence=confidence)
+        found = compare(self.judged, self.baseline, self.study.delta, self.aa_copy, self.standings, family)
         return {(one.candidate, one.test, one.metric): one for one in found if one.informative}
 
     @cached_property

@@ -18,11 +18,15 @@ def _opened(trial: Trial) -> float | None:
     return opened / result.completed * 1000 if opened is not None and result and result.completed else None
 
 
+HELD = TrialCount("open", "most database connections open at once", _most(OPEN))
+PER_1000 = TrialCount("opened/1,000 requests", "database connections opened for 1,000 requests", _opened)
+BEHIND = TrialCount("left", "database connections left behind", _most(LEFT))
+TOO_MANY = TrialCount("too many clients", "database connections refused", _most(REFUSED), summed=True, bad=True)
 COUNTED = (
-    TrialCount("open", "most database connections open at once", _most(OPEN)),
+    HELD,
     TrialCount("idle", "most idle database connections", _most(IDLE)),
     TrialCount("idle in transaction", "most connections idle in a transaction", _most(IN_TRANSACTION), bad=True),
-    TrialCount("opened/1,000 requests", "database connections opened for 1,000 requests", _opened),
-    TrialCount("left", "database connections left behind", _most(LEFT)),
-    TrialCount("too many clients", "database connections refused", _most(REFUSED), summed=True, bad=True),
+    PER_1000,
+    BEHIND,
+    TOO_MANY,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse.results import Cell, Results
@@ -96,9 +96,9 @@ def ordered(results: Results, test: Test, counted: TrialCount) -> list[str]:
     return sorted(labels, key=lambda label: figures.get(label, math.inf))
 
 
-def column(counted: TrialCount) -> Column:
-    """A column of a table."""
-    return partial(field, counted=counted)
+def columns(counts: Iterable[TrialCount]) -> dict[str, Column]:
+    """Columns of a table, by their headings."""
+    return {counted.name: partial(field, counted=counted) for counted in counts}
 
 
 def field(cell: Cell, counted: TrialCount) -> Field:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
@@ -24,21 +24,30 @@ Item = TypeVar("Item")
 MEAN = f"Mean over blocks and its 95% interval. {DASH}: not known."
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The headings of ``words``, which are flush left as the first column is, and of ``optional`` columns, which a
+    narrow terminal drops, the first to go first; the other fields are those of the table."""
+
+    words: Collection[str] = ()
+    optional: Sequence[str] = ()
+    folded: bool = False
+    grouped: int | None = None
+    only_on_pages: bool = False
+
+
+PLAIN = Layout()
+
+
 def listed(
     name: str,
     caption: str,
     items: Iterable[Item],
     columns: Mapping[str, Callable[[Item], Field | str]],
     note: str = "",
-    words: Collection[str] = (),
-    optional: Sequence[str] = (),
-    **options: Any,
+    layout: Layout = PLAIN,
 ) -> Table:
-    """A row for each item, ``columns`` by their headings.
-
-    The first column and those of ``words`` are flush left, figures flush right; a narrow terminal drops the
-    ``optional`` ones, the first to go first. ``options`` are further fields of the table.
-    """
+    """A row for each item, ``columns`` by their headings."""
     fields = [[read(item) for read in columns.values()] for item in items]
     heads = tuple(columns)
     return Table(
@@ -47,26 +56,18 @@ def listed(
         heads,
         tuple(tuple(one if isinstance(one, Field) else Field(one) for one in row) for row in fields),
         note,
-        numeric=frozenset(place for place, head in enumerate(heads) if place and head not in words),
-        optional=tuple(heads.index(head) for head in optional if head in heads),
-        **options,
+        numeric=frozenset(place for place, head in enumerate(heads) if place and head not in layout.words),
+        optional=tuple(heads.index(head) for head in layout.optional if head in heads),
+        folded=layout.folded,
+        grouped=layout.grouped,
+        only_on_pages=layout.only_on_pages,
     )
 
 
 def measured(
-    results: Results,
-    test: Test,
-    name: str,
-    caption: str,
-    shown: Mapping[Metric, str],
-    more: Columns | None = None,
-    optional: Sequence[str] = (),
-    note: str = MEAN,
+    results: Results, test: Test, name: str, caption: str, shown: Mapping[Metric, str], more: Additions
 ) -> Table:
-    """A row for each setup, the best first.
-
-    ``shown``: metrics with their headings. ``more``: the columns after them, by default failures and trials.
-    """
+    """A row for each setup, the best first; ``shown`` are metrics with their headings."""
     first = next(iter(shown))
 
     def column(metric: Metric) -> Column:
@@ -77,9 +78,9 @@ def measured(
         )
 
     columns = {"setup": lambda cell: Field(cell.label), **{heading: column(one) for one, heading in shown.items()}}
-    columns |= {"failed": failures, "trials": trials} if more is None else more
+    columns |= {"failed": failures, "trials": trials} if more.columns is None else more.columns
     cells = [results.cells[label, test.name] for label in results.by_estimate(test, first)]
-    return listed(name, caption, cells, columns, note, optional=optional)
+    return listed(name, caption, cells, columns, more.note, Layout(optional=more.optional))
 
 
 def failed(count: int, detail: str = "") -> Field:
@@ -158,9 +159,11 @@ def _none(results: Results, test: Test) -> tuple[()]:
 @dataclass(frozen=True)
 class Additions:
     """``columns`` stand after the metrics in the table of figures, in the place of how many requests failed and how
-    many trials there are; ``note`` stands under it. ``tables`` and ``charts`` are a test's further ones."""
+    many trials there are; ``optional`` headings are dropped first, ``note`` stands under it. ``tables`` and ``charts``
+    are a test's further ones."""
 
     columns: Columns | None = None
+    optional: Sequence[str] = ()
     note: str = MEAN
     tables: Callable[[Results, Test], Iterable[Table]] = _none
     charts: Callable[[Results, Test], Iterable[Chart]] = _none

@@ -5,7 +5,7 @@ from math import inf, log
 
 from loadtests.analyse.best import places
 from loadtests.analyse.compare.between import compare_runs
-from loadtests.analyse.compare.within import compare, estimates, widest_interval
+from loadtests.analyse.compare.within import Family, compare, estimates, widest_interval
 from loadtests.analyse.reasons import Severity
 from loadtests.analyse.validity import judge
 from loadtests.analyse.verdicts import Verdict
@@ -56,7 +56,7 @@ def test_a_bound_tells_nothing_of_the_noise(study):
     without = [one for one in noisy if one.label != "uwsgi"]
 
     def widths(observations):
-        found = compare(observations, "gunicorn", candidates=("uvicorn", "granian"))
+        found = compare(observations, "gunicorn", family=Family(("uvicorn", "granian")))
         return [log(one.high / one.low) for one in found]
 
     assert widths(bounded(still, "uwsgi")) == widths(without)

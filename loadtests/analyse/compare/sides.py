@@ -9,7 +9,7 @@ from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.differences import differences, same_machine
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
-from loadtests.analyse.compare.within import Comparison, Estimate, compare
+from loadtests.analyse.compare.within import Comparison, Estimate, Family, compare
 from loadtests.analyse.intervals import CONFIDENCE
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
@@ -52,8 +52,8 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     for baseline in baselines:
         copy = results.aa_copy if baseline == results.baseline and results.aa_copy not in labels else None
         candidates = [label for against, label in named if against == baseline]
-        confidence = 1 - (1 - CONFIDENCE) * len(candidates) / len(named)
-        comparisons += compare(results.judged, baseline, delta, copy, results.standings, candidates, confidence)
+        family = Family(candidates, 1 - (1 - CONFIDENCE) * len(candidates) / len(named))
+        comparisons += compare(results.judged, baseline, delta, copy, results.standings, family)
     comparisons = [dataclasses.replace(one, family=len(comparisons)) for one in comparisons]
     pairs = [(_Side(results, before, before), _Side(results, after, after)) for before, after in named]
     after = " and ".join(label for _, label in named)

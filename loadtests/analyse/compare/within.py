@@ -95,20 +95,29 @@ class NoiseFloor:
         return abs(log(ratio)) <= max(abs(log(self.low)), abs(log(self.high))) + trimmed.SAME
 
 
+@dataclass(frozen=True)
+class Family:
+    """Which labels are compared, all others without ``candidates``, and how surely all of their intervals hold."""
+
+    candidates: Collection[str] | None = None
+    confidence: float = CONFIDENCE
+
+
+EVERY = Family()
+
+
 def compare(
     observations: Iterable[Observation],
     baseline: str,
     delta: float = DELTA,
     aa: str | None = None,
     standings: Standings | None = None,
-    candidates: Collection[str] | None = None,
-    confidence: float = CONFIDENCE,
+    family: Family = EVERY,
 ) -> list[Comparison]:
-    """Every other label (of ``candidates``, where given) against ``baseline`` in every test and metric.
+    """Every other label, or those of the ``family``, against ``baseline`` in every test and metric.
 
     ``aa`` is the label of the baseline's A/A copy: a second baseline that sets the noise floor and is no candidate.
-    Labels that are not compared still inform the noise. All intervals hold together with ``confidence``. Raises
-    ValueError for an unknown metric.
+    Labels that are not compared still inform the noise. Raises ValueError for an unknown metric.
     """
     table = Observations(observations)
     known = standings or {}
@@ -119,7 +128,7 @@ def compare(
         for test, metric, label in table.cells()
         if label not in (baseline, aa)
         and baseline in table.samples[test, metric]
-        and (candidates is None or label in candidates)
+        and (family.candidates is None or label in family.candidates)
     ]
     found = []
     for test, metric, label in cells:
@@ -136,7 +145,7 @@ def compare(
             at_least=pair.at_least,
             at_most=pair.at_most,
         )
-        interval = pair.interval((1 - confidence) / len(cells))
+        interval = pair.interval((1 - family.confidence) / len(cells))
         found.append(settle(pairing, interval, delta, len(cells), floors.get((test, metric))))
     return found
 

@@ -54,8 +54,7 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
         },
         "Means over blocks. Off: measured over expected, minus 1, and the tolerance. KB each: growth of the setup's "
         "memory from rest to peak per request under way at the origin; with few of them mostly fixed costs.",
-        words=("under way at most",),
-        optional=("CPU cores", "sent/s", "origin's mean, ms", "KB each"),
+        tables.Layout(words=("under way at most",), optional=("CPU cores", "sent/s", "origin's mean, ms", "KB each")),
     )
 
 

@@ -111,9 +111,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         f"cost-{test.name}",
         f"Cost: {test.description}{points.by_engine(results, test)}",
         {counted.cpu: f"CPU {unit}", **roles, **uncharged},
-        more,
-        (*dropped, *shared, *reversed([*roles.values(), *uncharged.values()]), "peak MB"),
-        note,
+        tables.Additions(more, (*dropped, *shared, *reversed([*roles.values(), *uncharged.values()]), "peak MB"), note),
     )
 
 

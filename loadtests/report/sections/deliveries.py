@@ -38,7 +38,7 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             f"trial invalid{unknown}. "
             "Lag: from the intended send to the arrival, infinite for missing deliveries. Counts are sums over valid "
             "trials, of stray deliveries over all; times are medians.",
-            optional=("lag p95, ms", "lag p90, ms", "lag p99.9, ms"),
+            tables.Layout(optional=("lag p95, ms", "lag p90, ms", "lag p99.9, ms")),
         )
 
 

@@ -37,7 +37,8 @@ def section(results: Results) -> Section:
         "severity": lambda one: Field(one[1].severity, tone="bad" if one[1].invalid else "muted"),
         "what happened, what to do": lambda one: one[1].sentence,
     }
-    flagged = tables.listed("flags", "Flagged trials", flags, columns, words=columns, folded=True, only_on_pages=True)
+    layout = tables.Layout(words=tuple(columns), folded=True, only_on_pages=True)
+    flagged = tables.listed("flags", "Flagged trials", flags, columns, "", layout)
     logs = tuple(
         (f"End of the log of {trial.name}", trial.log) for trial in results.trials if trial.flags and trial.log
     )
@@ -109,8 +110,7 @@ def _generator(results: Results) -> tuple[Table, ...]:
         },
         "The worst of each setup's valid trials. Scheduling delay: actual minus intended send time. Reading delay: how "
         "long a delivery may have waited in the generator before it was read.",
-        words=("test",),
-        only_on_pages=True,
+        tables.Layout(words=("test",), only_on_pages=True),
     )
     return (table,)
 

@@ -181,7 +181,7 @@ def _setups(results: Results) -> Table:
         "interface": lambda entry: results.setup(entry.label).interface,
         "knobs": lambda entry: " ".join(f"{key}={value}" for key, value in entry.env.items()) or "defaults",
     }
-    return tables.listed("setups", "Setups", results.study.entries, columns, words=columns)
+    return tables.listed("setups", "Setups", results.study.entries, columns, "", tables.Layout(tuple(columns)))
 
 
 def _tests(results: Results) -> Table:
@@ -192,4 +192,4 @@ def _tests(results: Results) -> Table:
         "measured for": lambda test: test.pace.length,
         "after a warm-up of": lambda test: f"{test.warmup_s:g} s",
     }
-    return tables.listed("tests", "Tests", results.tests, columns, words=("what is sent", "engine"))
+    return tables.listed("tests", "Tests", results.tests, columns, "", tables.Layout(("what is sent", "engine")))

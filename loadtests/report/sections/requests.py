@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import plural
@@ -15,6 +16,17 @@ from loadtests.report.view import Field, Section, Table
 
 SHOWN = 12  # requests of one test: those sent most
 Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and its results in each trial
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a table of requests is of, in the singular, with its title, the percentiles that it has, and from how many
+    rows on a page folds it."""
+
+    one: str
+    title: str
+    percentiles: Collection[str]
+    folded: int
 
 
 def section(results: Results) -> Section | None:
@@ -37,15 +49,9 @@ def _of_test(results: Results, test: Test) -> Table:
     requests = sorted(test.requests, key=lambda request: -request.weight)
     found = {label: all_requests(results.cells[label, test.name]) for label in results.labels}
     left_out = len(requests) - SHOWN
-    return table(
-        f"requests-{test.name}",
-        f"Response time by request, ms: {test.description}",
-        "request",
-        rows([request.name for request in requests[:SHOWN]], found),
-        ("p50", "p99"),
-        f"Not shown: {plural(left_out, 'request')} sent less often." if left_out > 0 else "",
-        SHOWN,
-    )
+    shown = rows([request.name for request in requests[:SHOWN]], found)
+    note = f"Not shown: {plural(left_out, 'request')} sent less often." if left_out > 0 else ""
+    return table(test, Named("request", "Response time by request", ("p50", "p99"), SHOWN), shown, note)
 
 
 def all_requests(cell: Cell) -> list[RequestResult]:
@@ -61,10 +67,8 @@ def rows(names: Iterable[str], found: Mapping[str, Iterable[RequestResult]]) -> 
                 yield name, label, own
 
 
-def table(
-    name: str, caption: str, column: str, found: Iterable[Row], percentiles: Iterable[str], note: str, folded: int
-) -> Table:
-    """A table of requests, grouped by their names; a page folds it from ``folded`` rows on."""
+def table(test: Test, what: Named, found: Iterable[Row], note: str) -> Table:
+    """A table of requests of a test, grouped by their names; a page folds it where it is long."""
 
     def percentile(key: str) -> Callable[[Row], Field]:
         return lambda row: tables.median_of([of_request(one, key) for one in row[2]])
@@ -75,10 +79,10 @@ def table(
         return tables.failed(sum(one.planned - one.ok for one in row[2]), detail)
 
     shown = list(found)
-    columns: dict[str, Callable[[Row], Field | str]] = {column: lambda row: row[0], "setup": lambda row: row[1]}
-    columns |= {key: percentile(key) for key in percentiles}
+    columns: dict[str, Callable[[Row], Field | str]] = {what.one: lambda row: row[0], "setup": lambda row: row[1]}
+    columns |= {key: percentile(key) for key in what.percentiles}
     columns |= {"sent": lambda row: f"{sum(one.sent for one in row[2]):,}", "failed": failed}
-    optional = ("p95", "p90", "p99.9")
+    layout = tables.Layout(("setup",), ("p95", "p90", "p99.9"), folded=len(shown) > what.folded, grouped=0)
     return tables.listed(
-        name, caption, shown, columns, note, ("setup",), optional, folded=len(shown) > folded, grouped=0
+        f"{what.one}s-{test.name}", f"{what.title}, ms: {test.description}", shown, columns, note, layout
     )

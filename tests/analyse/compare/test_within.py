@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from loadtests.analyse.compare.within import compare, estimates, noise_floors, widest_interval
+from loadtests.analyse.compare.within import Family, compare, estimates, noise_floors, widest_interval
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.verdicts import Verdict
 
@@ -62,7 +62,7 @@ def test_the_other_setups_tell_the_noise(study: Study) -> None:
     observations = study({"a": 10.0, "b": 12.0, "c": 10.0, "d": 10.0, "e": 10.0}, blocks=4)
     pair = [one for one in observations if one.label in "ab"]
     (by_two,) = compare(pair, "a")
-    (by_all,) = compare(observations, "a", candidates=["b"])
+    (by_all,) = compare(observations, "a", family=Family(["b"]))
     assert (by_two.method, by_all.method) == ("student", "moderated")
     assert by_all.ratio == pytest.approx(by_two.ratio)
     assert by_all.family == 1

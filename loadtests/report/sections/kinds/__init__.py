@@ -3,6 +3,7 @@ besides their figures."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
@@ -80,7 +81,5 @@ def _figures(results: Results, test: Test, more: Additions) -> Table:
         f"{test.kind}-{test.name}",
         test.kind.caption.format(latency=results.latency(test.name).capitalize(), what=what),
         test.columns,
-        more.columns,
-        test.kind.optional,
-        more.note,
+        dataclasses.replace(more, optional=test.kind.optional),
     )

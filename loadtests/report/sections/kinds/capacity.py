@@ -73,8 +73,7 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
                 "block": lambda trial: str(trial.block),
                 "what was found": test.why_unknown,
             },
-            words=("block", "what was found"),
-            only_on_pages=True,
+            layout=tables.Layout(words=("block", "what was found"), only_on_pages=True),
         )
 
 

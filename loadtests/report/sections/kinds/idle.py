@@ -48,7 +48,7 @@ def _by_role(results: Results, test: Test) -> Iterator[Table]:
                 "CPU µs/s each": lambda one: cpu(*one),
             },
             "The median over trials of what the processes of a role grow by with each connection.",
-            words=("role",),
+            tables.Layout(words=("role",)),
         )
 
 

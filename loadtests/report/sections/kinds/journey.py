@@ -29,30 +29,23 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
     if not cells:
         return
     methods = {cell.label: [one for journeys in _journeys(cell) for one in journeys.methods] for cell in cells}
-    yield _by_request(test, "methods", "GET and POST", methods)
+    yield _by_request(test, "method", "GET and POST", methods)
     yield _whole(test, cells)
     if looping := [cell for cell in cells if _loops(cell)]:
         yield _loop(test, looping)
     routes = {cell.label: requests.all_requests(cell) for cell in cells}
-    yield _by_request(test, "routes", "Route by route", routes)
+    yield _by_request(test, "route", "Route by route", routes)
 
 
 def _journeys(cell: Cell) -> list[Journeys]:
     return [trial.result.journeys for trial in cell.valid if trial.result and trial.result.journeys]
 
 
-def _by_request(test: Test, name: str, title: str, found: Mapping[str, Sequence[RequestResult]]) -> Table:
+def _by_request(test: Test, one: str, title: str, found: Mapping[str, Sequence[RequestResult]]) -> Table:
     """A row for each method, or route, and setup: percentiles, and what failed."""
-    names = dict.fromkeys(one.name for own in found.values() for one in own)
-    return requests.table(
-        f"{name}-{test.name}",
-        f"{title}, response time, ms: {test.description}",
-        name.removesuffix("s"),
-        requests.rows(names, found),
-        PERCENTILES,
-        MEDIANS,
-        FOLDED,
-    )
+    names = dict.fromkeys(row.name for own in found.values() for row in own)
+    what = requests.Named(one, f"{title}, response time", tuple(PERCENTILES), FOLDED)
+    return requests.table(test, what, requests.rows(names, found), MEDIANS)
 
 
 def _whole(test: Test, cells: Sequence[Cell]) -> Table:
@@ -76,7 +69,7 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
         "Seconds from the moment in which a journey was to begin to its end, thinking included. Whoever meets an error "
         "breaks off. Under way: when the measured load began, and when it ended; where new users come at a rate and "
         "the latter is far more, the server does not keep up with them.",
-        optional=("under way first", "under way last"),
+        tables.Layout(optional=("under way first", "under way last")),
     )
 
 

@@ -50,10 +50,7 @@ def _way(results: Results, test: Test) -> Iterator[Table]:
             },
             "Response time in each probe. What is doubtful is asked again; what decides are the long probes, which "
             "confirm.",
-            words=("probe", "objective"),
-            optional=("probe", "sent"),
-            folded=True,
-            grouped=0,
+            tables.Layout(words=("probe", "objective"), optional=("probe", "sent"), folded=True, grouped=0),
         )
 
 
