@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -16,35 +17,32 @@ HEIGHT = 210
 OVER = 2.0  # a curve is drawn up to this many times the objective
 
 
-def spec(
-    rows: Rows,
-    marks: Rows,
-    limits: dict[str, float],
-    looks: Looks,
-    words: tuple[str, str],
-    title: str,
-    subtitle: list[str],
-) -> dict[str, Any]:
-    """Curves, and on the same axis of rates a row for each setup, which is the curves' key as well.
+@dataclass(frozen=True)
+class Curves:
+    """``rows``: label, percentile, rate (per second), value (ms), passed and text. ``marks``: label, note, text, and
+    where there is a capacity value, low and high. ``limits``: the objective's, in ms. ``time`` and ``counts``: what the
+    times and the rates are of, as response time and requests."""
 
-    ``rows``: label, percentile, rate (per second), value (ms), passed and text. ``marks``: label, note, text, and
-    where there is a capacity value, low and high. ``limits``: the objective's, in ms. ``words``: what the times and
-    the rates are of, as response time and requests.
-    """
-    time, counts = words
-    marks = shared.clamp(marks, "value")
-    scale = shared.scale_for([*shared.figures(rows, "rate"), *shared.figures(marks, "value", "high")])
-    panels = [
-        _panel(key, [row for row in rows if row["percentile"] == key], marks, limits, scale, looks, time)
-        for key in dict.fromkeys(row["percentile"] for row in rows)
-    ]
-    x = alt.X("value:Q", scale=scale, axis=shared.axis_for(scale, format=",~r"), title=f"{counts} per second")
-    return shared.finish(shared.stacked([*panels, interval_rows(marks, x, scale, looks)], 14), title, subtitle, looks)
+    rows: Rows
+    marks: Rows
+    limits: dict[str, float]
+    time: str
+    counts: str
 
 
-def _panel(
-    key: str, rows: Rows, marks: Rows, limits: dict[str, float], x_scale: alt.Scale, looks: Looks, time: str
-) -> Any:
+def spec(curves: Curves, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
+    """Curves, and on the same axis of rates a row for each setup, which is the curves' key as well."""
+    curves = replace(curves, marks=shared.clamp(curves.marks, "value"))
+    rates = [*shared.figures(curves.rows, "rate"), *shared.figures(curves.marks, "value", "high")]
+    scale = shared.scale_for(rates)
+    panels = [_panel(curves, key, scale, looks) for key in dict.fromkeys(row["percentile"] for row in curves.rows)]
+    x = alt.X("value:Q", scale=scale, axis=shared.axis_for(scale, format=",~r"), title=f"{curves.counts} per second")
+    drawn = [*panels, interval_rows(curves.marks, x, scale, looks)]
+    return shared.finish(shared.stacked(drawn, 14), title, subtitle, looks)
+
+
+def _panel(curves: Curves, key: str, x_scale: alt.Scale, looks: Looks) -> Any:
+    rows, limits = [row for row in curves.rows if row["percentile"] == key], curves.limits
     times = shared.figures(rows, "value")
     top = min(max(times) * 1.1, max(limits.values()) * OVER)
     if key in limits:
@@ -53,14 +51,16 @@ def _panel(
     y_scale = shared.log_scale(low, top)
     steps = shared.STEPS if top / low < shared.SEVERAL_DECADES else (1,)
     x = alt.X("rate:Q", scale=x_scale, axis=shared.axis_for(x_scale, labels=False, ticks=False), title=None)
-    y = alt.Y("value:Q", scale=y_scale, axis=shared.log_axis(low, top, steps, format=",~r"), title=f"{key} {time}, ms")
+    y = alt.Y(
+        "value:Q", scale=y_scale, axis=shared.log_axis(low, top, steps, format=",~r"), title=f"{key} {curves.time}, ms"
+    )
     base = alt.Chart(shared.values(rows)).encode(x=x, y=y, color=shared.colour(looks))
     lines = shared.lines(base.encode(detail="label:N"), f"{key} against rate", 1.8, looks, clip=True)
     points = base.encode(description=alt.Description("text:N"), shape=shared.shape(looks))
     within = points.transform_filter("datum.passed").mark_point(filled=True, size=26, opacity=1, clip=True)
     hollow: dict[str, Any] = {"size": 26, "opacity": 1, "strokeWidth": 1.2, "fill": PAPER, "clip": True}
     over = points.transform_filter("!datum.passed").mark_point(**hollow)
-    found = shared.described(_on_curves(rows, marks)).encode(x=x, y=y)
+    found = shared.described(_on_curves(rows, curves.marks)).encode(x=x, y=y)
     capacities = shared.points(found, 110, looks, stroke=PAPER, strokeWidth=1.5, clip=True)
     objective = _objective(key, limits[key], y_scale) if key in limits else []
     return shared.panel([*objective, lines, within, over, capacities], HEIGHT)

@@ -9,13 +9,13 @@ import altair as alt
 from loadtests.report.charts import shared
 from loadtests.report.charts.latency import notes
 from loadtests.report.charts.palette import INK, PAPER, ROLE_COLOURS
-from loadtests.report.charts.shared import Looks, Rows
+from loadtests.report.charts.shared import Rows
 
 ROW = 30
 
 
 def spec(
-    parts: Rows, totals: Rows, looks: Looks, roles: list[str], title: str, axis_title: str, subtitle: list[str]
+    parts: Rows, totals: Rows, roles: list[str], axis_title: str, title: str, subtitle: list[str]
 ) -> dict[str, Any]:
     """Stacked bars, with the interval of their total.
 

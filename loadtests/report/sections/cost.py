@@ -14,7 +14,6 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
 from loadtests.report import findings, points, tables
 from loadtests.report.charts import cost
-from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 from loadtests.report.view import Field, Section, Table
@@ -175,10 +174,9 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
             cost.spec,
             parts,
             totals,
-            looks(results.labels),
             results.roles,
-            findings.title(results, test, counted.cpu),
             f"CPU time per {counted.success.removesuffix(' well')}, {counted.unit}",
+            findings.title(results, test, counted.cpu),
             points.subtitle(results, test),
         ),
     )

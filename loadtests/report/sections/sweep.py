@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -50,13 +51,13 @@ def section(results: Results) -> Section | None:
     paragraphs = [what_to_choose(swept), HALVED if swept.halved else HOW.format(delta=results.study.delta)]
     if len(knobs) > 2:
         paragraphs.append(f"The maps have a panel for each combination of {series(list(knobs)[2:])}.")
-    charts = [_chart(swept, measure) for measure in swept.measures]
+    maps = [*(_of_measure(swept, measure) for measure in swept.measures), _of_memory(swept)]
     return Section(
         "sweep",
         f"Sweep of {series(list(knobs))}",
         tuple(paragraphs),
         (_table(swept),),
-        tuple(chart for chart in (*charts, _memory(swept)) if chart),
+        tuple(_chart(swept, one) for one in maps if one.figures),
     )
 
 
@@ -101,7 +102,20 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
     return Field(ratio(place.ratio), f"at worst {worst}", f"{ratio(place.ratio)} (to {worst})", tone)
 
 
-def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
+@dataclass(frozen=True)
+class _Map:
+    """A heat map: a figure for each cell of ``tests``, in words (``text``), with a detail and a mark for some."""
+
+    name: str
+    tests: Sequence[Test]
+    text: str
+    figures: Mapping[str, float]
+    details: Mapping[str, str]
+    more_is_better: bool = False
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+def _of_measure(swept: SweepResults, measure: Measure) -> _Map:
     figures = {
         label: estimate.value
         for label in swept.labels
@@ -113,14 +127,14 @@ def _chart(swept: SweepResults, measure: Measure) -> Chart | None:
     marks = {label: _mark(place) for label, place in places.items()}
     text = f"{_with_unit(measure)}: {measure.test.description}"
     name, better = f"sweep-{measure.test.name}", measure.metric.more_is_better
-    return _map(swept, name, [measure.test], text, figures, better, details, marks)
+    return _Map(name, [measure.test], text, figures, details, better, marks)
 
 
-def _memory(swept: SweepResults) -> Chart | None:
+def _of_memory(swept: SweepResults) -> _Map:
     least = min(swept.memory.values(), default=0.0)
     details = {label: "least" if figure == least else ratio(figure / least) for label, figure in swept.memory.items()}
     text = "peak memory, MB: the sum over processes"
-    return _map(swept, "sweep-memory", swept.results.tests, text, swept.memory, False, details, {})
+    return _Map("sweep-memory", swept.results.tests, text, swept.memory, details)
 
 
 def _mark(place: Place) -> str:
@@ -129,18 +143,7 @@ def _mark(place: Place) -> str:
     return "within" if place.may_be_best else ""
 
 
-def _map(
-    swept: SweepResults,
-    name: str,
-    tests: Iterable[Test],
-    text: str,
-    figures: Mapping[str, float],
-    more_is_better: bool,
-    details: Mapping[str, str],
-    marks: Mapping[str, str],
-) -> Chart | None:
-    if not figures:
-        return None
+def _chart(swept: SweepResults, drawn: _Map) -> Chart:
     axes = [(knob, list(values)) for knob, values in swept.sweep.swept.items()]
     down, across, *further = axes if len(axes) > 1 else [("", [""]), *axes]
     rows = []
@@ -151,32 +154,34 @@ def _map(
             "down": env.get(down[0], ""),
             "across": env[across[0]],
             "label": label,
-            "note": number(figures[label]) if label in figures else _why_empty(swept, label, tests),
+            "note": number(drawn.figures[label]) if label in drawn.figures else _why_empty(swept, label, drawn.tests),
         }
-        if label in figures:
-            row |= {"value": figures[label], "detail": details.get(label, ""), "mark": marks.get(label, "")}
+        if label in drawn.figures:
+            row |= {"value": drawn.figures[label], "detail": drawn.details.get(label, "")}
+            row["mark"] = drawn.marks.get(label, "")
             row["advised"] = "advised" if label == swept.advised else ""
         remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), ""), row.get("advised", "")]
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
-    heading, _, description = text.partition(": ")
-    key = f"{MARKED} {STRONGER}" if marks else STRONGER
+    heading, _, description = drawn.text.partition(": ")
+    heading = f"{heading[0].upper()}{heading[1:]}"
+    key = f"{MARKED} {STRONGER}" if drawn.marks else STRONGER
     blocks = [len(cell.valid) for cell in swept.results.cells.values() if cell.valid]
     return Chart(
-        name,
-        f"{heading[0].upper()}{heading[1:]}, by {series(list(swept.sweep.swept))}. {key}",
-        f"{text}. {'; '.join(row['text'] for row in rows)}.",
+        drawn.name,
+        f"{heading}, by {series(list(swept.sweep.swept))}. {key}",
+        f"{drawn.text}. {'; '.join(row['text'] for row in rows)}.",
         partial(
             heatmap.spec,
             rows,
             (down, across),
-            more_is_better,
-            f"{heading[0].upper()}{heading[1:]}",
+            drawn.more_is_better,
+            heading,
             [f"{description}; mean of {span(blocks, 'block')}", key],
         ),
     )
 
 
-def _why_empty(swept: SweepResults, label: str, tests: Iterable[Test]) -> str:
+def _why_empty(swept: SweepResults, label: str, tests: Sequence[Test]) -> str:
     cells = [swept.results.cells[label, test.name] for test in tests]
     if any(cell.valid for cell in cells):
         return "not known"

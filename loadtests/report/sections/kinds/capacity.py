@@ -96,11 +96,8 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(
             capacity.spec,
-            rows,
-            marks,
-            limits,
+            capacity.Curves(rows, marks, limits, time, counts),
             looks(results.labels),
-            (time, counts),
             f"{time.capitalize()} against rate, and capacity",
             [f"{test.short_description} {test.condition}; {span(valid_blocks(results, test), 'block')}, {test.engine}"],
         ),
