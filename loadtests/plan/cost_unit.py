@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, TIMES, Metric
 from loadtests.records import Trial
@@ -28,11 +29,15 @@ class CostUnit:
     count: Callable[[Trial], float]
     unit: str = "ms"
 
+    def metric(self, name: str, label: str, unit: str, read: Callable[[Trial], float | None], **words: Any) -> Metric:
+        """A metric that trials have whose test counts this."""
+        return Metric(name, label, unit, read, cost_units=(self.plural,), **words)
+
     @cached_property
     def cpu(self) -> Metric:
         """The CPU time of one, over all processes that the setup pays for. What fails burns CPU too and delivers
         nothing: what went well is charged for it."""
-        return Metric(
+        return self.metric(
             f"cpu_{_SPELT[self.unit]}_per_{self._name}",
             f"CPU per {self.singular}",
             self.unit,
@@ -42,46 +47,30 @@ class CostUnit:
             worse="dearer",
             question=f"CPU time per {self.singular}",
             first="is the cheapest",
-            cost_units=(self.plural,),
         )
 
     @cached_property
     def per_cpu_s(self) -> Metric:
         """How many a second of CPU time does."""
-        return Metric(
-            f"{self.plural.replace('-', '_')}_per_cpu_s",
-            f"{self.plural} per CPU-second",
-            f"{self.plural}/s",
-            self._per_cpu_s,
-            more_is_better=True,
-            cost_units=(self.plural,),
-        )
+        name = f"{self.plural.replace('-', '_')}_per_cpu_s"
+        label, unit = f"{self.plural} per CPU-second", f"{self.plural}/s"
+        return self.metric(name, label, unit, self._per_cpu_s, more_is_better=True)
 
     @cached_property
     def switches(self) -> Metric:
         """The context switches of one."""
-        return Metric(
-            f"context_switches_per_{self._name}",
-            f"context switches per {self.singular}",
-            "",
-            self._switches,
-            cost_units=(self.plural,),
-        )
+        name, label = f"context_switches_per_{self._name}", f"context switches per {self.singular}"
+        return self.metric(name, label, "", self._switches)
 
     def of_role(self, role: str, charged: bool = True) -> Metric:
         """The CPU time of one in the processes of one role that the setup pays for, or in those that it does not."""
 
         def read(trial: Trial) -> float | None:
-            return self._cpu(
-                [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged], trial
-            )
+            own = [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged]
+            return self._cpu(own, trial)
 
-        label = f"CPU per {self.singular}, {role}"
-        if charged:
-            return Metric(f"{role}_{self.cpu.name}", label, self.unit, read, cost_units=(self.plural,))
-        return Metric(
-            f"{role}_{UNCHARGED}_{self.cpu.name}", f"{label}, not charged", self.unit, read, cost_units=(self.plural,)
-        )
+        prefix, note = (role, "") if charged else (f"{role}_{UNCHARGED}", ", not charged")
+        return self.metric(f"{prefix}_{self.cpu.name}", f"CPU per {self.singular}, {role}{note}", self.unit, read)
 
     def role_of(self, metric: str) -> Metric | None:
         """The metric that ``of_role`` gave that name; None where it is none of its."""

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from loadtests.formatting import plural
 from loadtests.plan.cost_unit import DELIVERIES
-from loadtests.plan.kinds.echo import DELIVERED, wire_bytes
+from loadtests.plan.kinds.echo import DELIVERED, wire_bytes_of
 from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.talk import SLICE_GRACE_S, Talk
@@ -86,11 +86,6 @@ def _per_s(trial: Trial) -> float | None:
     return result.deliveries.timely / result.duration_s if result and result.deliveries else None
 
 
-def _wire_bytes(trial: Trial) -> float | None:
-    total, count = wire_bytes(trial), DELIVERIES.count(trial)
-    return total / count if total is not None and count else None
-
-
 LAG_P50, LAG_P95, LAG_P99 = (
     _delay("lag", key, "lag", "lag", question)
     for key, question in (
@@ -106,12 +101,8 @@ LAST_P50, LAST_P99 = (
         ("p99", "time until the last receiver has a message that 1 in 100 exceeds"),
     )
 )
-DELIVERIES_PER_S = Metric(
-    "deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True, cost_units=(DELIVERIES.plural,)
-)
-WIRE_BYTES_EACH = Metric(
-    "wire_bytes_per_delivery", "bytes on the wire per delivery", "B", _wire_bytes, cost_units=(DELIVERIES.plural,)
-)
+DELIVERIES_PER_S = DELIVERIES.metric("deliveries_per_s", "deliveries", "deliveries/s", _per_s, more_is_better=True)
+WIRE_BYTES_EACH = wire_bytes_of(DELIVERIES)
 DELIVERY_CAPACITY = capacity_of("capacity_deliveries_per_s", DELIVERIES.plural)
 _TAIL = Farthest((LAG_P99, LAG_P95, LAG_P50))
 

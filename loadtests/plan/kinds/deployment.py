@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from loadtests.plan.fields import NEEDED, Keys, TablePlace
 from loadtests.plan.kinds.kind import Kind
-from loadtests.plan.kinds.pace import FixedRate, Pace
+from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace
 from loadtests.plan.kinds.requests import Requests, workload_of
 from loadtests.plan.metrics import P99, Metric
 from loadtests.plan.recovery_time import LEAST_USUAL, ROUNDING_S, TIME_SLACK, usual_of
@@ -35,7 +35,6 @@ WAYS = {
     "kill": "while a worker is killed",
 }
 AGAIN = 3  # seconds in a row: a test that ends in as many that are not as before is not over it
-QUICK_S = 6.0
 QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
@@ -134,8 +133,7 @@ def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
 class Throughout(FixedRate):
     """A fixed rate before, during and after."""
 
-    def quick(self) -> Self:
-        return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
+    quick_times = LONGER_QUICK
 
 
 def done(trial: Trial) -> Deployment | None:
@@ -153,8 +151,8 @@ def losses(result: Result) -> dict[str, int]:
     return dict(zip(LOSSES, (*known, failed.total() - sum(known)), strict=True))
 
 
-def _lost_so(result: Result, kind: str) -> int:
-    return losses(result)[kind]
+def _of_kind(kind: str) -> Callable[[Result], int]:
+    return lambda result: losses(result)[kind]
 
 
 def lost_by(result: Result, client: str) -> int:
@@ -186,8 +184,11 @@ def _longest_ms(trial: Trial) -> float | None:
     return max(trial.result.latency_ms["max"] or 0.0, (failed_us or 0) / 1000) or None
 
 
-def _counted(read: Callable[[Result], int]) -> Callable[[Trial], float | None]:
-    return lambda trial: read(trial.result) if trial.result and done(trial) else None
+def _lost(name: str, called: str, count: Callable[[Result], int]) -> TrialCount:
+    def read(trial: Trial) -> float | None:
+        return count(trial.result) if trial.result and done(trial) else None
+
+    return TrialCount(name, called, read, summed=True, bad=True)
 
 
 def _memory(read: Callable[[Deployment], float]) -> Callable[[Trial], float | None]:
@@ -213,20 +214,12 @@ LONGEST = Metric(
 BEFORE = Metric("memory_before_mb", "memory before", "MB", _memory(lambda found: found.before_mb), short="MB before")
 AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: found.after_mb), short="MB after")
 METRICS = (LONGEST, BEFORE, AFTER)
-LOST = TrialCount("lost", "requests lost", _counted(lambda result: sum(losses(result).values())), summed=True, bad=True)
+LOST = _lost("lost", "requests lost", lambda result: sum(losses(result).values()))
 DISTURBED = TrialCount("s not as before", "seconds that were not as before", disturbed_s, bad=True)
 COUNTED = (
     LOST,
-    *(
-        TrialCount(kind, f"requests lost, {kind}", _counted(partial(_lost_so, kind=kind)), summed=True, bad=True)
-        for kind in LOSSES
-    ),
-    *(
-        TrialCount(
-            one, f"requests of {one} clients lost", _counted(partial(lost_by, client=one)), summed=True, bad=True
-        )
-        for one in OF_CLIENTS
-    ),
+    *(_lost(kind, f"requests lost, {kind}", _of_kind(kind)) for kind in LOSSES),
+    *(_lost(client, f"requests of {client} clients lost", partial(lost_by, client=client)) for client in OF_CLIENTS),
     DISTURBED,
 )
 

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from loadtests.formatting import plural
-from loadtests.plan.cost_unit import DELIVERIES, MESSAGES
+from loadtests.plan.cost_unit import DELIVERIES, MESSAGES, CostUnit
 from loadtests.plan.kinds.kind import Farthest, Kind, searching
 from loadtests.plan.kinds.pace import ClosedLoop, FixedRate, Pace, ShareOfCeiling
 from loadtests.plan.kinds.search import Search
@@ -45,7 +45,7 @@ class Echo(Talk):
         return f"{super().describe(subject, pace, unit)}{over}"
 
 
-def wire_bytes(trial: Trial) -> float | None:
+def _wire_bytes(trial: Trial) -> float | None:
     """What went over the wire in both directions for all that is billed (see Result), all connections together; None
     where that was not counted."""
     result = trial.result
@@ -58,9 +58,14 @@ def wire_bytes(trial: Trial) -> float | None:
     return total
 
 
-def _each(trial: Trial) -> float | None:
-    total, count = wire_bytes(trial), MESSAGES.count(trial)
-    return total / count if total is not None and count else None
+def wire_bytes_of(one: CostUnit) -> Metric:
+    """The bytes on the wire of one of what a test counts."""
+
+    def read(trial: Trial) -> float | None:
+        total, count = _wire_bytes(trial), one.count(trial)
+        return total / count if total is not None and count else None
+
+    return one.metric(f"wire_bytes_per_{one.singular}", f"bytes on the wire per {one.singular}", "B", read)
 
 
 def _delivered(trial: Trial) -> float | None:
@@ -71,9 +76,7 @@ def _delivered(trial: Trial) -> float | None:
 
 
 MESSAGES_PER_S = rate_of("messages_per_s", "messages", MESSAGES.plural, "echoes the most", question="throughput")
-WIRE_BYTES = Metric(
-    "wire_bytes_per_message", "bytes on the wire per message", "B", _each, cost_units=(MESSAGES.plural,)
-)
+WIRE_BYTES = wire_bytes_of(MESSAGES)
 DELIVERED = Metric(
     "delivered_percent",
     "delivered",

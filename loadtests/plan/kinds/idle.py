@@ -11,7 +11,6 @@ from loadtests.plan.cost_unit import HELD
 from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import Hold, Pace
 from loadtests.plan.kinds.talk import Connections, Talk
-from loadtests.plan.metrics import Metric
 from loadtests.records import Connections as ConnectionsRecord
 from loadtests.records import Process, Trial
 
@@ -77,7 +76,7 @@ def _opened_in_s(trial: Trial) -> float | None:
     return connections.opened_in_s if connections else None
 
 
-MEMORY = Metric(
+MEMORY = HELD.metric(
     "memory_kb_per_connection",
     "memory per connection",
     "KB",
@@ -87,9 +86,8 @@ MEMORY = Metric(
     worse="larger",
     question="memory a connection",
     first="takes the least",
-    cost_units=(HELD.plural,),
 )
-OPENED_IN = Metric("opened_in_s", "time to accept all", "s", _opened_in_s, short="all open", cost_units=(HELD.plural,))
+OPENED_IN = HELD.metric("opened_in_s", "time to accept all", "s", _opened_in_s)
 
 KINDS = (
     Kind(

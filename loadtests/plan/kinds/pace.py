@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # What --quick leaves of the times of a test, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
+LONGER_QUICK = {"duration_s": 6.0}  # of what happens several times in a test, or in its middle
 UNKNOWN_RATE = 1.0  # stands for a rate that is not known yet
 
 Rate = Annotated[Positive, Meta(description="How many are sent per second.")]
@@ -45,6 +46,7 @@ class Pace(Fields):
     rate_found: ClassVar[float | None] = None
     step: ClassVar[tuple[float, str, str, str] | None] = None
     fingerprint: ClassVar[str] = ""
+    quick_times: ClassVar[Mapping[str, float]] = QUICK
 
     @property
     @abstractmethod
@@ -79,7 +81,7 @@ class Pace(Fields):
 
     def quick(self) -> Self:
         """The pace with short times."""
-        shorter = {key: min(most, getattr(self, key)) for key, most in QUICK.items() if hasattr(self, key)}
+        shorter = {key: min(most, getattr(self, key)) for key, most in self.quick_times.items() if hasattr(self, key)}
         return dataclasses.replace(self, **shorter)
 
     def at_rate(self, rate: float) -> Pace:

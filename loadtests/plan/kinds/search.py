@@ -41,6 +41,7 @@ class Search(Pace):
     confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
 
     unit: ClassVar[str] = ""  # of its rates: what is counted, per second
+    whole: ClassVar[bool] = False  # whether only whole numbers are tried
 
     def __post_init__(self) -> None:
         least, most = self.rates
@@ -91,6 +92,7 @@ class Search(Pace):
             requests=round(self.needed(objective, work)),
             counts=counts,
             unit=unit,
+            whole=self.whole,
         )
 
     def limits(self, work: Work) -> tuple[Limit, ...]:

@@ -12,7 +12,7 @@ from loadtests.formatting import plural
 from loadtests.plan.fields import Keys
 from loadtests.plan.kinds.pace import TimedPace
 from loadtests.plan.kinds.search import Search
-from loadtests.plan.objective import Objective, SearchPlan
+from loadtests.plan.objective import Objective
 from loadtests.records.bounds import Positive
 from loadtests.workload.users import MOST_USERS
 
@@ -104,6 +104,10 @@ class UserSearch(Search):
         return self.model == "users"
 
     @property
+    def whole(self) -> bool:  # type: ignore[override]
+        return self.of_users
+
+    @property
     def unit(self) -> str:  # type: ignore[override]
         return "users" if self.of_users else "new users/s"
 
@@ -120,10 +124,6 @@ class UserSearch(Search):
     def load(self, seed: int) -> dict[str, Any]:
         users = {"users": round(self.start_rate)} if self.of_users else {"arrivals": self.start_rate}
         return {"duration_s": self.probe_s, "arrival_seed": seed, **users}
-
-    def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
-        objective, plan = super().plan(work, counts, unit)
-        return objective, dataclasses.replace(plan, whole=self.of_users)
 
     def needed(self, objective: Objective, work: Work) -> float:
         each = work.requests_per_s(self.of_users)
