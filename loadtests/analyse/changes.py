@@ -80,9 +80,9 @@ def between_runs(logarithms: Array) -> float:
 def _change(pair: Sequence[Point], level: Sequence[Point], between: float, delta: float) -> float | None:
     before = float(np.median([log(run.value) for run in level]))
     # The level is a median, hence pi / 2.
-    of_level = pi / 2 * sum(max(_own(run), between) for run in level) / len(level) ** 2
+    of_level = pi / 2 * sum(max(_variance(run), between) for run in level) / len(level) ** 2
     steps = [log(run.value) - before for run in pair]
-    limits = [max(LIMIT * sqrt(max(_own(run), between) + of_level), log(1 + delta)) for run in pair]
+    limits = [max(LIMIT * sqrt(max(_variance(run), between) + of_level), log(1 + delta)) for run in pair]
     beyond = all(abs(step) > limit for step, limit in zip(steps, limits, strict=True))
     return exp(sum(steps) / len(steps)) if beyond and steps[0] * steps[1] > 0 else None
 
@@ -91,6 +91,6 @@ def _known(point: Point) -> bool:
     return point.low > 0 and isfinite(point.high) and not point.trouble
 
 
-def _own(point: Point) -> float:
+def _variance(point: Point) -> float:
     """The variance of a run's logarithm as its 95% interval has it."""
     return ((log(point.high) - log(point.low)) / (2 * 1.96)) ** 2

@@ -58,7 +58,6 @@ class History:
 
     @property
     def too_short(self) -> bool:
-        """Whether no series has enough runs for a mark."""
         return all(len(series.marks) < RUNS_FOR_MARKS for series in self.series)
 
     @property
@@ -75,7 +74,6 @@ class History:
 
     @property
     def changes(self) -> list[Change]:
-        """The marked changes, in the order of the runs."""
         found = [
             Change(
                 series,

@@ -59,17 +59,14 @@ class Waiting:
 
     @property
     def ceiling(self) -> float:
-        """The highest possible rate."""
         return self.at_once.limit / self.service_s
 
     @property
     def expected(self) -> float:
-        """The rate expected."""
         return self.ceiling if self.sent is None else min(self.sent, self.ceiling)
 
     @property
     def off(self) -> float:
-        """The relative difference of the measurement."""
         return self.measured / self.expected - 1
 
     @property
@@ -79,7 +76,6 @@ class Waiting:
 
     @property
     def agrees(self) -> bool:
-        """Whether arithmetic and measurement agree."""
         return abs(self.off) <= self.tolerance
 
 
@@ -90,7 +86,7 @@ def waiting(results: Results, test: Test) -> list[Waiting]:
 
 
 def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
-    own = _own(results, test, label)
+    own = _concurrency(results, test, label)
     trials = [
         (trial, trial.result, origin)
         for trial in results.cells[label, test.name].valid
@@ -136,7 +132,7 @@ def _sent(result: Result) -> float:
     return result.planned / result.duration_s
 
 
-def _own(results: Results, test: Test, label: str) -> Concurrency | None:
+def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None:
     """The lesser of the setup's threads and connections to the origin; None where neither is known."""
     if not any(FETCH in request.path for request in test.requests):
         return None

@@ -44,13 +44,10 @@ class Observations:
                     self.bounds.setdefault((one.test, one.metric), {}).setdefault(one.label, set()).add(one.block)
 
     def cells(self) -> list[tuple[str, str, str]]:
-        """Every (test, metric, label), in order."""
         return [(test, metric, label) for (test, metric), row in self.samples.items() for label in row]
 
     def sample(self, test: str, metric: str, label: str) -> Sample:
-        """The logarithms of a cell by block."""
         return self.samples[test, metric][label]
 
     def bounded(self, test: str, metric: str, label: str) -> bool:
-        """Whether any value of the cell is a lower bound."""
         return bool(self.bounds.get((test, metric), {}).get(label))

@@ -53,7 +53,6 @@ class Standing:
 
     @property
     def loses(self) -> bool:
-        """Whether more deliveries are missing than allowed."""
         return self.lost > LOST
 
     @property
@@ -63,7 +62,6 @@ class Standing:
 
     @property
     def worst(self) -> float:
-        """The largest of its shares."""
         return max(self.failed, self.lost, self.unconnected)
 
     @property

@@ -183,7 +183,6 @@ def is_unverified(flags: Iterable[Flag]) -> bool:
 
 
 def is_setups_own(flags: Iterable[Flag]) -> bool:
-    """Whether one of these flags is the setup's fault."""
     return not {reason.name for reason in SETUPS_OWN}.isdisjoint(flag.reason for flag in flags)
 
 

@@ -53,7 +53,6 @@ class Results:
         self.left_out = {(one.label, one.test) for one in self.record.left_out}
 
     def test(self, name: str) -> Test:
-        """The test of that name."""
         return next(test for test in self.tests if test.name == name)
 
     def labels_in(self, test: str) -> list[str]:
@@ -86,7 +85,6 @@ class Results:
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 
     def setup(self, label: str) -> SetupRecord:
-        """The setup of that label."""
         return self.record.setups[label]
 
     @cached_property
@@ -98,7 +96,6 @@ class Results:
 
     @property
     def candidates(self) -> list[str]:
-        """The labels to compare with the baseline."""
         return [label for label in self.labels if label not in (self.baseline, self.aa_copy)]
 
     @cached_property
@@ -120,7 +117,6 @@ class Results:
 
     @cached_property
     def observations(self) -> list[Observation]:
-        """All figures of all valid trials."""
         trials = (trial for cell in self.cells.values() for trial in cell.valid)
         tests = {test.name: test for test in self.tests}
         return [one for trial in trials for one in readings.observations(trial, tests[trial.test])]
@@ -153,7 +149,6 @@ class Results:
 
     @cached_property
     def judged(self) -> list[Observation]:
-        """The figures that verdicts are given on."""
         names = {test.name: {metric.name for metric in test.judged} for test in self.tests}
         return [one for one in self.observations if one.metric in names[one.test]]
 

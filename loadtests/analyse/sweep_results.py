@@ -92,7 +92,6 @@ class SweepResults:
 
     @property
     def known_measures(self) -> list[Measure]:
-        """The measures of which any cell has a figure."""
         return [measure for measure in self.measures if self.places[measure]]
 
     @cached_property
@@ -128,7 +127,6 @@ class SweepResults:
         return advice.outcome.pick if advice.outcome else None
 
     def words(self, label: str) -> str:
-        """A cell in words."""
         return self.sweep.words(self.env[label])
 
 

@@ -152,7 +152,7 @@ class _Block:
             answer_s = max((one.answers_in_s for one in measured.values()), default=0.0)
             settle_s, lengths = slices.settle(answer_s), slices.slices(test.pace.seconds, answer_s)
             # Another attempt has another order.
-            rounds = slices.turns(list(measured), len(lengths), chance + planned[0].attempt - 1)
+            rounds = slices.orders(list(measured), len(lengths), chance + planned[0].attempt - 1)
             for seconds, labels in zip(lengths, rounds, strict=True):
                 self._calibrate(maker)
                 for label in labels:

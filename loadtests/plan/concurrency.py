@@ -37,7 +37,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
         return study
     room_mb = free_mb * SHARE - memory_mb[study.baseline]
     largest = sorted((memory_mb[entry.label] for entry in study.entries if entry.label != study.baseline), reverse=True)
-    most = 1 + _held(largest, room_mb)
+    most = 1 + _how_many(largest, room_mb)
     if most >= (study.at_once or len(study.entries)):
         return study
     if most < LEAST_AT_ONCE or study.sweep is not None:
@@ -45,7 +45,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
     return dataclasses.replace(study, at_once=most)
 
 
-def _held(sizes_mb: Sequence[float], room_mb: float) -> int:
+def _how_many(sizes_mb: Sequence[float], room_mb: float) -> int:
     """How many there is room for, whichever they are."""
     taken = 0.0
     for number, size in enumerate(sizes_mb):

@@ -51,14 +51,12 @@ class CostUnit:
 
     @cached_property
     def per_cpu_s(self) -> Metric:
-        """How many a second of CPU time does."""
         name = f"{self.plural.replace('-', '_')}_per_cpu_s"
         label, unit = f"{self.plural} per CPU-second", f"{self.plural}/s"
         return self.metric(name, label, unit, self._per_cpu_s, more_is_better=True)
 
     @cached_property
     def switches(self) -> Metric:
-        """The context switches of one."""
         name, label = f"context_switches_per_{self._name}", f"context switches per {self.singular}"
         return self.metric(name, label, "", self._switches)
 

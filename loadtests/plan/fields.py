@@ -47,7 +47,6 @@ class TablePlace:
             raise self.error(f"{key}: {error}") from None
 
     def error(self, text: str) -> UserError:
-        """The error for a text that begins with a key."""
         return UserError(f"{self.file}: {self.prefix}{text}")
 
 
@@ -74,11 +73,9 @@ class Fields:
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:
-        """The part with the fields that run.json keeps."""
         return msgspec.convert(values, cls)
 
     def record(self) -> dict[str, Any]:
-        """Its fields, as run.json keeps them."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
 
 

@@ -65,7 +65,6 @@ class Metric:
 
     @property
     def topic(self) -> str:
-        """What a reader asks for."""
         return self.question or self.label
 
     @property

@@ -170,7 +170,6 @@ class SearchPlan:
 
     @property
     def first_rate(self) -> float:
-        """The rate of the first probe."""
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
     def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:

@@ -73,7 +73,6 @@ class Usual:
     answered: float
 
     def like(self, second: Second) -> bool:
-        """Whether a second is so as well."""
         if second.p50_ms is None or second.ok < LEAST_ANSWERED * self.answered:
             return False
         share = second.ok / (second.ok + second.errors)
@@ -90,7 +89,6 @@ def usual_of(seconds: Sequence[Second]) -> Usual | None:
 
 
 def _first_as_before(seconds: Sequence[Second], before: Usual) -> Second | None:
-    """The first of FOR_SECONDS seconds in a row that are as before."""
     for place in range(len(seconds) - FOR_SECONDS + 1):
         if all(before.like(second) for second in seconds[place : place + FOR_SECONDS]):
             return seconds[place]

@@ -1,7 +1,7 @@
 """How an interleaved trial is cut into slices.
 
 The speed of a machine drifts over tens of seconds. Setups whose load is interleaved, for half a second, meet the same
-speed; trials in a row do not. The turns are shuffled, and mirrored in the next round, as blocks are.
+speed; trials in a row do not. The order is shuffled, and mirrored in the next round, as blocks are.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
     return [SLICE_S] * whole + [rest] * (rest > 0)
 
 
-def turns(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
+def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
     """The labels in the order of each round: shuffled, and every second round mirrors the one before."""
     generator = random.Random(seed)
     found: list[list[str]] = []

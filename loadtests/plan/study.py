@@ -72,7 +72,6 @@ class Study:
     """How many blocks are made with ``--quick``, if there are as many."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The study as run.json keeps it."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             **fields,
@@ -93,7 +92,6 @@ class Study:
 
     @property
     def most_trials(self) -> int:
-        """How many trials it has at the most."""
         return (len(self.entries) + self.groups - 1) * len(self.tests) * self.blocks
 
     def require_feasible(self, where: str) -> None:
@@ -112,7 +110,6 @@ class Study:
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
 
     def with_bodies(self) -> Study:
-        """The study of a run folder with the bodies that files have. Raises UserError where one is another."""
         tests = tuple(dataclasses.replace(test, work=test.work.with_bodies()) for test in self.tests)
         return dataclasses.replace(self, tests=tests)
 
@@ -188,7 +185,6 @@ class Study:
 
 
 def names() -> list[str]:
-    """The names of the studies that come with the project."""
     return sorted(file.stem for file in STUDIES.glob("*.toml"))
 
 

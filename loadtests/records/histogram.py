@@ -68,7 +68,6 @@ class Histogram:
         self.counts[self._bucket_of(min(max(value, 0), self.highest))] += 1
 
     def encode(self) -> str:
-        """The base64 text of this histogram."""
         payload = bytearray()
         index = 0
         for bucket in sorted(self.counts):
@@ -87,11 +86,9 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values were recorded."""
         return sum(self.counts.values())
 
     def over(self, value: float) -> int:
-        """How many values are higher."""
         return sum(count for bucket, count in self.counts.items() if self._highest_in(bucket) > value)
 
     def values(self) -> Iterator[tuple[int, int]]:

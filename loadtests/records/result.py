@@ -199,7 +199,6 @@ class Result:
 
     @property
     def latency_ms(self) -> Figures:
-        """The figures that ``latency_of`` names."""
         return self.response_time_ms if self.latency_of == "response_time" else self.service_time_ms
 
     @property
@@ -215,7 +214,6 @@ class Result:
 
     @property
     def stray(self) -> int:
-        """Messages that are known to have reached a connection that they were not meant for."""
         return (self.deliveries.stray or 0) if self.deliveries else 0
 
     @property

@@ -170,7 +170,6 @@ class Trial:
 
     @property
     def valid(self) -> bool:
-        """Whether it enters any figure."""
         return self.status == "ok"
 
     @property

@@ -55,8 +55,8 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     conditions = ["", *(condition(results, column.test) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
     table, under = leading_counts.ahead_of(results, table, conditions)
-    sentences, spoiled = winners.sentences(results, findings), tuple(unverified.sentences(results))
-    return RunAnswer(headlines, sentences, table, under, marks, tuple(notes), spoiled)
+    sentences, doubts = winners.sentences(results, findings), tuple(unverified.sentences(results))
+    return RunAnswer(headlines, sentences, table, under, marks, tuple(notes), doubts)
 
 
 def _session_errors(results: Results) -> Iterator[str]:
@@ -103,7 +103,6 @@ def _failures(results: Results) -> Iterator[str]:
 
 
 def _named(names: Sequence[str]) -> str:
-    """All names, or the first and how many more there are."""
     more = len(names) - MOST_NAMED
     return series([*names[:MOST_NAMED], f"{more} more"] if more > 1 else names)
 
@@ -181,8 +180,8 @@ def _field(results: Results, label: str, column: _Column) -> Field:
     test, metric = column.test, column.metric
     cell, standing = results.cells[label, test.name], results.standings[label, test.name]
     if not cell.valid:
-        if spoiled := results.unverified(label, test.name, metric.name):
-            return tables.unverified(spoiled)
+        if found := results.unverified(label, test.name, metric.name):
+            return tables.unverified(found)
         return Field("invalid" if cell.invalid else tables.unknown().text, tone="muted")
     estimate = results.estimate(label, test.name, metric.name)
     known = estimate is not None and math.isfinite(estimate.value)
@@ -234,7 +233,6 @@ def _end(value: float) -> str:
 
 
 def _memory(results: Results, label: str) -> float | None:
-    """Peak memory over all tests, in MB."""
     found = (results.estimate(label, test.name, MEMORY_PEAK.name) for test in results.tests)
     return max((estimate.value for estimate in found if estimate), default=None)
 

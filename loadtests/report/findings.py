@@ -84,7 +84,6 @@ def condition(results: Results, test: Test) -> str:
 
 
 def _unsustained(results: Results, test: Test) -> Finding | None:
-    """Who cannot sustain the rate of a test, and which rate they sustain."""
     labels = results.labels_without_copy(test.name)
     found = [label for label in labels if results.standings[label, test.name].overload]
     text = "; ".join(f"{label} {results.standings[label, test.name].trouble}" for label in found)
@@ -92,7 +91,6 @@ def _unsustained(results: Results, test: Test) -> Finding | None:
 
 
 def _losses(results: Results, test: Test) -> Finding | None:
-    """Who loses deliveries, and how many."""
     labels = results.labels_without_copy(test.name)
     found = [label for label in labels if results.standings[label, test.name].loses]
     text = series([f"{label} loses {percent(results.standings[label, test.name].lost)}" for label in found])

@@ -65,7 +65,7 @@ def _chart(results: Results) -> Chart | None:
         "headline",
         f"{axis[0].upper()}{axis[1:]}; {points.subtitle(results, test)[0]}. {points.INTERVALS}",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
-        partial(latency.one, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
+        partial(latency.figure, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
         panels=partial(latency.panels, rows, {"": axis}),
         title=findings.title(results, test, metric),
     )

@@ -21,7 +21,6 @@ INTERVALS = "Whiskers are 95% intervals over blocks; an arrow marks one that goe
 
 
 def subtitle(results: Results, test: Test) -> list[str]:
-    """The subtitle of a chart of one test."""
     blocks = valid_blocks(results, test)
     within = "" if max(blocks, default=0) < 2 else " with 95% interval"
     return [f"{test.description}, {test.engine}; mean of {span(blocks, 'block')}{within}"]
@@ -36,7 +35,6 @@ def by_engine(results: Results, test: Test) -> str:
 
 
 def valid_blocks(results: Results, test: Test) -> list[int]:
-    """The number of valid trials of each setup that has any."""
     cells = (results.cells[label, test.name] for label in results.labels_in(test.name))
     return [len(cell.valid) for cell in cells if cell.valid]
 
@@ -80,7 +78,6 @@ def whiskers(estimate: Estimate) -> ChartRow:
 
 
 def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:
-    """Why a setup has no estimate of a metric."""
     cell = results.cells[label, test.name]
     if not cell.valid:
         return "no valid trial" if cell.invalid else "not measured"

@@ -89,12 +89,10 @@ def failed(count: int, detail: str = "") -> Field:
 
 
 def unknown(why: str = "") -> Field:
-    """An unknown figure."""
     return Field(DASH, why, DASH, tone="muted")
 
 
 def why_empty(cell: Cell) -> str:
-    """Why there is no figure."""
     if not cell.invalid:
         return "not measured"
     reasons = [flag.reason.replace("_", " ") for flag in cell.invalid[-1].flags if flag.invalid]
@@ -102,11 +100,10 @@ def why_empty(cell: Cell) -> str:
 
 
 def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
-    """The mean and interval of a metric."""
     known = results.estimate(label, test.name, metric.name)
     if known is None:
-        if spoiled := results.unverified(label, test.name, metric.name):
-            return unverified(spoiled)
+        if found := results.unverified(label, test.name, metric.name):
+            return unverified(found)
         valid = results.cells[label, test.name].valid
         return unknown(next((why for trial in valid if (why := readings.delay_note(trial, metric))), ""))
     text = figure(known)
@@ -148,7 +145,6 @@ def median_of(values: Sequence[float | None]) -> Field:
 
 
 def pairs(rows: list[tuple[str, str]]) -> tuple[tuple[Field, ...], ...]:
-    """Names and values as the rows of a table."""
     return tuple((Field(key), Field(value)) for key, value in rows)
 
 

@@ -56,7 +56,6 @@ def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[
 
 
 def print_grid(console: Console, table: Table, title: str = "", note: str = "") -> None:
-    """Prints a table with its title and note."""
     with unwrapped(console):
         if title:
             console.print(safe_text(title, "bold"))

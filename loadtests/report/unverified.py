@@ -32,10 +32,10 @@ def _in_spite_of_it(results: Results) -> Iterator[str]:
             continue
         own = [one for one in observations if (one.test, one.metric) == (test.name, metric.name)]
         for one in compare(own, results.baseline, aa=results.aa_copy):
-            spoiled = any(results.cells[label, test.name].unverified for label in (one.candidate, results.baseline))
-            if spoiled and one.low >= BEYOND:
+            contended = any(results.cells[label, test.name].unverified for label in (one.candidate, results.baseline))
+            if contended and one.low >= BEYOND:
                 rows.append(f"{one.candidate} at least {number(one.low)} times")
-            elif spoiled and one.high <= 1 / BEYOND:
+            elif contended and one.high <= 1 / BEYOND:
                 rows.append(f"{one.candidate} at most {one.high:.0%} of")
         if rows:
             called = results.called(test.name, metric.name)

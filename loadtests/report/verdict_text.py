@@ -44,7 +44,6 @@ def remark(comparison: Comparison, short: bool = False) -> str:
 
 
 def noisy(comparison: Comparison) -> bool:
-    """Whether noise alone may make the ratio."""
     return comparison.inside_noise and comparison.verdict is not Verdict.EQUIVALENT
 
 

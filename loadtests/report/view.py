@@ -95,7 +95,6 @@ class RunAnswer:
         return (*legend, *(text for _, text in self.marks), *self.notes)
 
     def legend(self, places: Iterable[int]) -> str:
-        """The conditions of some columns, in a sentence."""
         names: dict[str, list[str]] = {}
         if (table := self.table) is None:
             return ""
@@ -136,6 +135,5 @@ class Page:
 
     @property
     def charts(self) -> tuple[Chart, ...]:
-        """All charts, in the order of the page."""
         first = (self.top.chart,) if self.top.chart else ()
         return (*first, *(chart for section in self.sections for chart in section.charts))

@@ -48,16 +48,16 @@ def same_machine(before: RunRecord, after: RunRecord) -> bool:
     services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
     if services[0].keys() != services[1].keys():
         return False
-    if not all(_one(machine, services[1][name]) for name, machine in services[0].items()):
+    if not all(_alike(machine, services[1][name]) for name, machine in services[0].items()):
         return False
     if (before.servers is None) != (after.servers is None):
         return False
-    if before.servers and after.servers and not _one(before.servers.generator, after.servers.generator):
+    if before.servers and after.servers and not _alike(before.servers.generator, after.servers.generator):
         return False
-    return _one(before.machine, after.machine)
+    return _alike(before.machine, after.machine)
 
 
-def _one(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     memory = sorted(float(machine.get("memory_mb") or 0) for machine in (first, second))
     alike = all(first.get(key) == second.get(key) for key in IDENTITY)
     return alike and memory[1] - memory[0] <= MEMORY_TOLERANCE * memory[1]

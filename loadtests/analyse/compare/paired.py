@@ -86,7 +86,6 @@ class Row:
         return Pair(ratios, self._together(other, one, 1.0), self._bounded(both, other), self._bounded(both, one))
 
     def _bounded(self, blocks: Iterable[int], *labels: str) -> bool:
-        """Whether any of these values is a lower bound."""
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:

@@ -41,7 +41,6 @@ class Compared:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """All comparisons."""
         return [row.comparison for row in self.rows if row.comparison is not None]
 
     @property
@@ -75,7 +74,6 @@ class Compared:
 
 
 def _why(rule: fail_if.Rule, row: ComparisonRow, broken: Comparison) -> str:
-    """What breaks the rule."""
     standing = broken.candidate_standing
     if standing.overload and rule.verdict is not None:
         return f"{row.label} in {row.test} {standing.overload}"

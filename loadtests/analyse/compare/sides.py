@@ -65,7 +65,7 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
     before, after = Results(first), Results(second)
     _require(labels, before, first.path.name)
     _require(labels, after, second.path.name)
-    common = [label for label in labels or _own(before) if label in after.labels]
+    common = [label for label in labels or _without_copy(before) if label in after.labels]
     if not common:
         there = " against ".join(", ".join(results.labels) for results in (before, after))
         raise UserError(f"the runs have no setup in common: {there}")
@@ -90,13 +90,11 @@ def _between(first: Run, second: Run, labels: list[str]) -> Compared:
 
 
 def same_tests(before: Results, after: Results) -> list[str]:
-    """The names of the tests that are the same in both runs."""
     tests = {test.name: test for test in after.tests}
     return [test.name for test in before.tests if test.name in tests and test.same_as(tests[test.name])]
 
 
 def judged_cells(results: Results) -> list[tuple[str, str]]:
-    """The names of all tests and their judged metrics."""
     return [(test.name, metric.name) for test in results.tests for metric in test.judged]
 
 
@@ -115,14 +113,13 @@ def _rates(before: Results, after: Results, test: str) -> str:
     )
 
 
-def _own(results: Results) -> list[str]:
-    """The labels without the A/A copy."""
+def _without_copy(results: Results) -> list[str]:
     return [label for label in results.labels if label != results.aa_copy]
 
 
 def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
     """Setups and tests that are not in both runs, or not the same."""
-    labels = dict.fromkeys([*_own(before), *_own(after)])
+    labels = dict.fromkeys([*_without_copy(before), *_without_copy(after)])
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
     differ = [name for name in names if name not in alike]

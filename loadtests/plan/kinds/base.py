@@ -72,12 +72,10 @@ class Test:
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """What every setup must answer alike before any load."""
         return self.work.all_requests
 
     @property
     def short_description(self) -> str:
-        """What it sends, without how often."""
         sent = self.work.subject(self.pace)
         return f"{sent} (the origin plays {Path(self.recipe).stem})" if self.recipe else sent
 
@@ -89,7 +87,6 @@ class Test:
 
     @property
     def description(self) -> str:
-        """What it sends, and how often."""
         return self.work.describe(self.short_description, self.pace, self.kind.load_unit)
 
     @property
@@ -177,7 +174,6 @@ class Test:
 
     @property
     def needs_memory_at_rest(self) -> bool:
-        """Whether its figures need the memory that processes have before there is any load."""
         return self.work.needs_memory_at_rest(self.services)
 
     @property
@@ -241,7 +237,6 @@ class Test:
         return dataclasses.replace(self, pace=self.pace.of_ceiling(ceiling))
 
     def at_rate(self, rate: float) -> Test:
-        """The test at another fixed rate; as it is where it has none."""
         return dataclasses.replace(self, pace=self.pace.at_rate(rate))
 
     def quick(self) -> Test:
@@ -251,11 +246,9 @@ class Test:
         return dataclasses.replace(self, work=self.work.quick(), pace=pace, warmup_s=warmup_s)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Test:
-        """The test with other requests, none of them recorded; as it is where it sends none of its own."""
         return dataclasses.replace(self, work=self.work.with_requests(requests), pace=self.pace.unrecorded())
 
     def with_processes(self, processes: int) -> Test:
-        """The test with its load made by that many processes, where that is its choice."""
         return dataclasses.replace(self, work=self.work.with_processes(processes))
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Test:
@@ -264,7 +257,6 @@ class Test:
         return dataclasses.replace(self, work=self.work.with_journey(file, sign_in))
 
     def record(self) -> dict[str, Any]:
-        """The test as run.json keeps it."""
         return {
             "kind": self.kind.name,
             "name": self.name,

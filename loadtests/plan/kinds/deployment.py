@@ -82,7 +82,6 @@ class Deploying(Requests):
 
     @property
     def most_requests(self) -> int:
-        """The most that a worker answers."""
         return self.max_requests + self.max_requests_jitter
 
     @property
@@ -143,7 +142,6 @@ def done(trial: Trial) -> Deployment | None:
 
 
 def losses(result: Result) -> dict[str, int]:
-    """How many requests were lost, by kind."""
     failed = Counter(result.failed)
     ends = sum((Counter(second.ends or {}) for second in result.timeline), Counter[str]())
     by_gateway = min(ends["502"] + ends["503"], failed["status"])

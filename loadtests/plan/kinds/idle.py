@@ -29,7 +29,6 @@ class Idle(Talk):
 
     @property
     def steps(self) -> int:
-        """In how many steps they are opened."""
         return min(STEPS, self.connections)
 
     @property

@@ -100,7 +100,6 @@ class UserSearch(Search):
 
     @property
     def of_users(self) -> bool:
-        """Whether a number of users runs the journey again and again."""
         return self.model == "users"
 
     @property

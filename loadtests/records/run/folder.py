@@ -50,7 +50,6 @@ class Run:
         raise UserError(f"{path} is not a run folder ({what}); `{called()} list` names those there are")
 
     def update(self, **changes: Any) -> None:
-        """Changes fields of the record, and writes run.json anew."""
         self.record = dataclasses.replace(self.record, **changes)
         self._save()
 
@@ -58,7 +57,6 @@ class Run:
         files.write_json(self.path / "run.json", {"schema": SCHEMA, **self.record.to_json()}, read.MOST_BYTES)
 
     def save_trial(self, trial: Trial) -> None:
-        """Writes the trial's file."""
         files.write_json(
             self.path / "trials" / f"{trial.name}.json",
             {"schema": SCHEMA, **dataclasses.asdict(trial)},

@@ -82,7 +82,6 @@ def spec(
 
 
 def _painted(rows: Rows, more_is_better: bool) -> Rows:
-    """The rows with the colours of cell and text."""
     figures = [row["value"] for row in rows if row.get("value")]
     best = max(figures, default=1.0) if more_is_better else min(figures, default=1.0)
     behind = {value: abs(log(value / best)) for value in figures}

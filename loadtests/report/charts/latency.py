@@ -13,7 +13,7 @@ from loadtests.report.charts.shared import Looks, RowPanel, Rows
 ROW = 19
 
 
-def one(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
+def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
     """One figure: rows as those of ``interval_rows``, with their kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")

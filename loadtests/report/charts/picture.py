@@ -81,7 +81,6 @@ def bars(rows: Rows, lasts: float) -> Any:
 
 
 def times(rows: Rows, lasts: float) -> Any:
-    """Percentiles: over decades on a logarithmic scale."""
     scale = scale_for(row["value"] for row in rows if row["value"] is not None)
     return _drawn(rows, lasts, alt.Y("value:Q", title=None, scale=scale, axis=axis_for(scale)))
 
@@ -93,7 +92,6 @@ def lines(rows: Rows, lasts: float) -> Any:
 
 
 def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
-    """Lines by name, with a legend where there are several."""
     names = list(dict.fromkeys(row["name"] for row in rows))
     colours = [LINE_COLOURS[place % len(LINE_COLOURS)] for place in range(len(names))]
     paint = _legend(names, colours) if len(names) > 1 else alt.value(LINE_COLOURS[0])

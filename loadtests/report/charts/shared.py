@@ -59,7 +59,6 @@ class Chart:
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """The Vega-Lite specification."""
         return self.specify()
 
 
@@ -72,12 +71,10 @@ def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str
 
 
 def stacked(panels: Iterable[Any], spacing: int = 16) -> Any:
-    """Panels, one below another."""
     return alt.vconcat(*panels, spacing=spacing)
 
 
 def heading(text: str) -> alt.TitleParams:
-    """The title of one of several panels."""
     return alt.TitleParams(text, anchor="start", frame="group", fontSize=12, offset=4)
 
 
@@ -97,13 +94,11 @@ def figures(rows: Rows, *keys: str) -> list[float]:
 
 
 def colour(looks: Looks, by: str = "label", **options: Any) -> alt.Color:
-    """Colour by setup, or by another field."""
     scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
     return alt.Color(f"{by}:N", scale=scale, **{"legend": _key(looks, by), **options})
 
 
 def shape(looks: Looks, by: str = "label") -> alt.Shape:
-    """Shape by setup, or by another field."""
     scale = alt.Scale(domain=list(looks), range=[look.shape for look in looks.values()])
     return alt.Shape(f"{by}:N", scale=scale, legend=_key(looks, by))
 
@@ -120,13 +115,11 @@ def kinds(rows: Rows) -> Looks:
 
 
 def dashes(looks: Looks) -> alt.StrokeDash:
-    """Line pattern by setup."""
     scale = alt.Scale(domain=list(looks), range=[list(look.dash) for look in looks.values()])
     return alt.StrokeDash("label:N", scale=scale, legend=None)
 
 
 def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: Any) -> Any:
-    """Points in each setup's colour and shape."""
     filled = rows.mark_point(filled=True, size=size, opacity=1, **mark)
     return filled.encode(color=colour(looks, by), shape=shape(looks, by))
 
@@ -152,12 +145,10 @@ def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, 
 
 
 def panel(layers: Iterable[Any], height: int, **properties: Any) -> Any:
-    """Layers as a panel of the usual width."""
     return alt.layer(*layers).properties(width=WIDTH, height=height, **properties)
 
 
 def label_axis(rows: Rows) -> alt.Y:
-    """A row for each setup, in this order."""
     named = {row["label"]: name_of(row) for row in rows if row.get("setup")}
     texts: dict[str, Any] = {"labelExpr": f"{json.dumps(named)}[datum.label] || datum.label"} if named else {}
     axis = alt.Axis(ticks=False, domain=False, labelPadding=8, **texts)
@@ -190,7 +181,6 @@ def clamp(rows: Rows, key: str) -> Rows:
 
 
 def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False, size: int = 60) -> list[alt.Chart]:
-    """Arrows where an interval was cut."""
     axis, sides = (alt.Y, ("down", "up")) if upright else (alt.X, ("left", "right"))
     return [
         base.transform_filter(f"datum.cut_{end}")
@@ -210,13 +200,11 @@ def scale_for(numbers: Iterable[float]) -> alt.Scale:
 
 
 def scale_from_zero(numbers: Iterable[float]) -> alt.Scale:
-    """A linear scale from zero."""
     high = max((number for number in numbers if number > 0), default=0.0)
     return alt.Scale(domain=[0, high * 1.02], nice=False) if high else alt.Scale(domain=[0, 1])
 
 
 def log_scale(low: float, high: float) -> alt.Scale:
-    """A logarithmic scale with these ends."""
     return alt.Scale(type="log", domain=[low, high], nice=False)
 
 

@@ -24,7 +24,6 @@ def _ends(rows: Rows) -> tuple[float, float]:
 
 
 def panels(rows: Rows, bands: Rows) -> tuple[RowPanel, ...]:
-    """The same rows as a page draws them."""
     rows = shared.clamp(rows, "ratio")
     low, high = _ends(rows)
     ticks = [(value, f"×{value:.3g}") for value in _ticks(low, high, NARROW)]

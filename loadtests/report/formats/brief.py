@@ -51,7 +51,6 @@ class _Column:
         return safe_text(_left(f"{text} {self.details[row]}", self.width), STYLES[self.tones[row]])
 
     def headings(self) -> list[str]:
-        """The wrapped heading, aligned with its figures."""
         align = _left if self.detail or self.names else _right
         return [align(line, self.width) for line in textwrap.wrap(self.heading, self.width, break_on_hyphens=False)]
 
@@ -91,7 +90,6 @@ def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
 
 
 def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
-    """The lines of all parts that fit."""
     kept: list[Text] = []
     for part in parts:
         if len(kept) + len(part) <= room:
@@ -124,7 +122,6 @@ def _columns(table: Table) -> dict[int, _Column]:
 
 
 def _rows(columns: Sequence[_Column]) -> list[Text]:
-    """The headings, then a line for each row."""
     if not columns:
         return []
     heads = [column.headings() for column in columns]

@@ -39,7 +39,6 @@ def _print(compared: Compared, console: Console) -> None:
 
 
 def print_differences(differences: Iterable[RunDifference], heads: Sequence[str], console: Console) -> None:
-    """Prints what differs between two runs."""
     table = grid(heads)
     for one in differences:
         table.add_row(safe_text(one.kind, "dim"), *map(safe_text, (one.what, one.before or DASH, one.after or DASH)))
@@ -47,13 +46,11 @@ def print_differences(differences: Iterable[RunDifference], heads: Sequence[str]
 
 
 def tables(compared: Compared) -> list[Table]:
-    """A table for each test."""
     tests = dict.fromkeys(row.test for row in compared.rows)
     return [_table(test, [row for row in compared.rows if row.test == test]) for test in tests]
 
 
 def _table(test: str, rows: Sequence[ComparisonRow]) -> Table:
-    """A row for each setup and metric of a test."""
     heads = ("setup", "metric", "A", "B", "B / A", "verdict", "remark", "blocks")
     numeric, optional = frozenset({2, 3, 4, 7}), (7, 6)
     return Table(f"compared-{test}", test, heads, tuple(map(_fields, rows)), numeric=numeric, optional=optional)

@@ -78,7 +78,6 @@ def _fields(change: Change) -> list[Text]:
 
 
 def spec(history: History) -> dict[str, Any]:
-    """The chart's specification."""
     places = {run: place for place, run in enumerate(history.runs)}
     panels: dict[str, list[ChartRow]] = {}
     for series in history.series:

@@ -15,7 +15,6 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """The chart as an SVG document."""
     # Characters that XML forbids end the whole process inside vl-convert.
     text: str = vl_convert.vegalite_to_svg(_printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
     # Coordinates to a hundredth of a pixel: with all their digits they are a third of the file.

@@ -17,13 +17,11 @@ from loadtests.report.view import Field, Page, Section, Table
 
 
 def show(page: Page, console: Console, where: str) -> None:
-    """Prints the answer."""
     for line in brief.lines(page, where):
         console.print(line, soft_wrap=True)
 
 
 def show_all(page: Page, console: Console, where: str) -> None:
-    """Prints the answer, then all tables of the page."""
     with unwrapped(console):
         _print(page, console, where)
 

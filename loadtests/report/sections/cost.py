@@ -23,7 +23,6 @@ SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 
 
 def _shown(counted: CostUnit) -> dict[Metric, str]:
-    """The metrics of a table of cost after CPU time, and their headings."""
     return {
         counted.per_cpu_s: f"{counted.plural}/CPU s",
         MEMORY_PEAK: "peak MB",
@@ -119,7 +118,6 @@ def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
 
 
 def _million(results: Results, test: Test, price: float) -> tables.Column:
-    """The cost of a million requests."""
     each = test.kind.cost_unit.core_hours(1e6) * price
 
     def field(cell: Cell) -> Field:
@@ -157,7 +155,6 @@ def _sharing(role: str) -> tables.Column:
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
-    """CPU time per request, stacked by role."""
     counted = test.kind.cost_unit
     labels = results.by_estimate(test, counted.cpu)
     per = f"{counted.unit} per {counted.singular}"

@@ -34,7 +34,6 @@ def curve(results: Results, test: Test) -> LoadCurve:
 
 
 def is_inner(results: Results, test: Test) -> bool:
-    """Whether it is a step between others."""
     return test in [one for _, one in curve(results, test)][1:-1]
 
 
@@ -74,7 +73,6 @@ def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
 
 
 def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Metric) -> Iterator[ChartRow]:
-    """A setup's point at the load of a test, where it has one."""
     if results.standings[label, test.name].trouble:
         return
     row = points.point(results, label, test, metric, metric.short, f"{metric.unit} at {step.label}")

@@ -19,7 +19,6 @@ LEAST_CALIBRATIONS = 4  # from which the speed of the machine is reported
 
 
 def section(results: Results) -> Section:
-    """The setups, the tests and the machine."""
     record = results.record
     machine = flat(record.machine) + flat({"cores used by the": record.cores, "environment": record.knobs})
     return Section(
@@ -36,7 +35,6 @@ def section(results: Results) -> Section:
 
 
 def _order(results: Results) -> str:
-    """The order of measurement."""
     interleaved = [test for test in results.tests if results.study.interleaved(test)]
     if not interleaved:
         return "In each block the setups were started one after the other for each test, in shuffled order."
@@ -127,7 +125,6 @@ def _services(results: Results) -> str:
 
 
 def _client(client: OtherClient) -> str:
-    """A further client host, in a sentence."""
     return (
         f"An equal share of the load came from {client.address}: {machine_in_short(client.machine)}; from there "
         f"{_network(client)}. Its clock was known to within {number(client.clock_uncertainty_ms)} ms."
@@ -135,7 +132,6 @@ def _client(client: OtherClient) -> str:
 
 
 def _service(service: ServiceHost) -> str:
-    """A service on its own host, in a sentence."""
     version = f" {service.version}" if service.version else ""
     return (
         f"The service {service.service}{version} ran on {service.address}, on {_called(service)}: "

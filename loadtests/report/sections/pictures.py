@@ -170,7 +170,6 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
 
 
 def _ends(columns: Sequence[_Column]) -> Rows:
-    """Stacked rates by status, with good ones at the bottom."""
     names = sorted({name for column in columns for name in column.ends}, key=lambda name: (not _good(name), name))
     rows: Rows = []
     for column in columns:
@@ -253,7 +252,6 @@ def _heading_of(pool: Rows) -> str:
 
 
 def _played(trial: Trial) -> Sequence[OriginStage]:
-    """The stages of the origin; none where there was no origin."""
     return trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
 
 
@@ -272,7 +270,6 @@ def _stages(trial: Trial, lasts: float) -> Rows:
 
 
 def _text(label: str, column: _Column, stages: Rows, lines: Rows) -> str:
-    """All figures of a column in words."""
     when = f"second {column.t + 1:g}" if column.t2 - column.t <= 1 else f"seconds {column.t + 1:g} to {column.t2:g}"
     ends = [f"{number(column.per_second(count))}/s {name}" for name, count in sorted(column.ends.items())]
     times = [f"{key} {number(value)} ms" for key in ("p50", "p95", "p99") if (value := column.highest(f"{key}_ms"))]

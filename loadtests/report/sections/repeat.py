@@ -39,7 +39,6 @@ def section(results: Results) -> Section:
 
 
 def command(record: RunRecord) -> str:
-    """The command with its seed and environment."""
     seed = "" if "--seed" in record.command else f" --seed {record.seed}"
     knobs = "".join(f"{key}={shlex.quote(value)} " for key, value in record.knobs.items())
     return f"{knobs}{record.command}{seed}"
@@ -50,7 +49,6 @@ def _counted(value: Any) -> Any:
 
 
 def _configurations(results: Results) -> list[tuple[str, str]]:
-    """The supervisor files of setups and services."""
     files = {f"conf.d/{entry.setup}.conf": results.setup(entry.label).config for entry in results.study.entries}
     files |= {f"services/{name}.conf": config for name, config in results.record.services.items()}
     return [(f"supervisor/{name}", config.strip()) for name, config in files.items() if config]

@@ -55,12 +55,10 @@ def _of_test(results: Results, test: Test) -> Table:
 
 
 def all_requests(cell: Cell) -> list[RequestResult]:
-    """The results of all requests in all valid trials of a cell."""
     return [one for trial in cell.valid if trial.result for one in trial.result.requests]
 
 
 def rows(names: Iterable[str], found: Mapping[str, Iterable[RequestResult]]) -> Iterator[Row]:
-    """A row for each of the names and each label that has it."""
     for name in names:
         for label, results in found.items():
             if own := [one for one in results if one.name == name]:

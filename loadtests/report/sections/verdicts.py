@@ -141,7 +141,6 @@ def fields(comparison: Comparison | None, time: str = "response time") -> tuple[
 
 
 def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
-    """Which metrics could not be compared, for a table's note."""
     trials = [trial for label in results.labels for trial in results.cells[label, test.name].valid]
     short = [metric for metric in metrics if readings.too_few(trials, metric)]
     rest = [metric for metric in metrics if metric not in short]
@@ -157,7 +156,6 @@ def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
 
 
 def _noise(results: Results, test: Test) -> str:
-    """The noise floor, for a table's note."""
     floors = [
         f"{results.called(test.name, metric.name)} {ratio_interval(floor) or ratio(floor.ratio)}"
         for metric in test.judged

@@ -24,12 +24,10 @@ def environment() -> jinja2.Environment:
 
 
 def finalized(value: Any) -> Any:
-    """A template's output without unprintable characters."""
     if not isinstance(value, str):
         return value
     return type(value)(printable(value))  # Markup stays Markup
 
 
 def source(name: str) -> str:
-    """The text of a file in the templates' folder."""
     return (FOLDER / name).read_text(encoding="utf-8")

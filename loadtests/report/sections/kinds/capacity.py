@@ -105,7 +105,6 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _curve(results: Results, label: str, test: Test, keys: list[str]) -> list[ChartRow]:
-    """A setup's points, as far as their probes have enough requests."""
     probes = [
         probe
         for trial in results.cells[label, test.name].valid
