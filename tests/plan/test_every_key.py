@@ -7,7 +7,7 @@ from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from tests.fixtures.conversations import SEARCHES, TABLES, conversing
 from tests.fixtures.schemas import as_json, changed
-from tests.fixtures.studies import FULL, SMALL
+from tests.fixtures.studies import FULL, SMALL, a_test
 
 
 @pytest.mark.parametrize("table", [SMALL, FULL])
@@ -80,6 +80,75 @@ WRONG_STUDIES = [
     (("price_per_core_hour",), 0),
     (("nonsense",), 1),
 ]
+
+
+RIGHT = TABLES | SEARCHES
+RIGHT |= {
+    "deployment": {"way": "reload", "rate": 40, "duration": "9s"},
+    "stream": {"rate": 125, "duration": "8s"},
+    "journey": {"duration": "60s", "users": 1},
+    "journey-capacity": {},
+}
+NOT_HERE = ": is not a key here"
+# A kind of test, what is not as in RIGHT, and what is said of it.
+WRONG_TESTS = [
+    ("echo", {"size": 8}, ".size: is 8"),
+    ("echo", {"consumer": "both"}, ".consumer: is 'both'"),
+    ("echo", {"connections": 0}, ".connections: is 0"),
+    ("echo", {"path": "/"}, f".path{NOT_HERE}"),
+    ("idle", {"rate": 1}, f".rate{NOT_HERE}"),
+    ("echo-throughput", {"rate": 1}, f".rate{NOT_HERE}"),
+    ("rejoin", {"jitter": 0}, ".jitter: is 0"),
+    ("rejoin", {"rate": 0}, ".rate: is 0"),
+    ("rejoin", {"receivers": 3}, f".receivers{NOT_HERE}"),
+    ("broadcast", {"connections": 3}, f".connections{NOT_HERE}"),
+    ("broadcast", {"rate": 0}, ".rate: is 0"),
+    ("connect", {"connections": 3}, f".connections{NOT_HERE}"),
+    ("connect", {"compression": "yes"}, ".compression: is 'yes'"),
+    ("connect-capacity", {"connections": 3}, f".connections{NOT_HERE}"),
+    ("connect-capacity", {"objective": "p99<50ms, missing<1%"}, ".objective: 'missing<1%'"),
+    ("echo-capacity", {"objective": "lag p99<50ms"}, ".objective: 'lag p99<50ms'"),
+    ("echo-capacity", {"rate": 10}, f".rate{NOT_HERE}"),
+    ("echo-capacity", {"start_rate": 0}, ".start_rate: is 0"),
+    ("broadcast-capacity", {"objective": "p99<50ms"}, ".objective: 'p99<50ms'"),
+    ("broadcast-capacity", {"objective": "missing<1%"}, ".objective: 'missing<1%'"),
+    ("broadcast-capacity", {"duration": "1s"}, f".duration{NOT_HERE}"),
+    ("deployment", {"way": "reboot"}, ".way: is 'reboot'; one of 'kill', 'max-requests', "),
+    ("deployment", {"way": ...}, ".way: is missing"),
+    ("deployment", {"rate": ...}, ".rate: is missing"),
+    ("deployment", {"max_requests": 0}, ".max_requests: "),
+    ("stream", {"streams": 0}, ".streams: "),
+    ("stream", {"path": "events"}, ".path: "),
+    ("stream", {"events": 300}, ".events: a stream may last 10 s at most, not 15"),
+    ("stream", {"rate": ...}, ".rate: is missing"),
+    ("journey", {"users": ...}, ".users: and rate: one of them is needed"),
+    ("journey", {"rate": 1}, ".users: and rate: one of them is needed"),
+    ("journey", {"users": 0}, ".users: is 0; a whole number from 1 to 20,000 is needed"),
+    ("journey", {"think": ["2s", "1s"]}, ".think: is from 2 to 1 s; the shorter one is first"),
+    ("journey", {"think": ["2s"]}, ".think: holds 1; a duration is needed, or two of them"),
+    ("journey", {"think": ["1s", "2s", "3s"]}, ".think: holds 3; a duration is needed, or two of them"),
+    ("journey", {"think": "soon"}, ".think: 'soon' is not a duration"),
+    ("journey", {"path": "questionnaire"}, ".path: is 'questionnaire'; where the application begins"),
+    ("journey", {"journey": "questionaire"}, ".journey: unknown journey 'questionaire'; did you mean questionn"),
+    ("journey", {"journey": "none.py"}, ".journey: none.py cannot be read: No such file"),
+    ("journey", {"injectors": 65}, ".injectors: is 65; a whole number from 1 to 64"),
+    ("journey", {"connections": 1}, f".connections{NOT_HERE}"),
+    ("journey-capacity", {"model": "people"}, ".model: is 'people'; 'arrivals' or 'users' is needed"),
+    ("journey-capacity", {"objective": "quick"}, ".objective: 'quick' is not a limit"),
+    ("journey-capacity", {"start_rate": 0.5}, ".start_rate: is 0.5; from 1 to max_rate"),
+    ("journey-capacity", {"start_rate": 50, "max_rate": 20}, ".start_rate: is 50; from 1 to max_rate (20)"),
+    ("journey-capacity", {"max_rate": 30000}, ".max_rate: is 30000; 20,000 is the most"),
+    ("journey-capacity", {"users": 10}, f".users{NOT_HERE}"),
+]
+
+
+@pytest.mark.parametrize(("kind", "wrong", "says"), WRONG_TESTS)
+def test_a_wrong_test_is_told_in_a_line(kind, wrong, says):
+    keys = {key: value for key, value in (RIGHT[kind] | wrong).items() if value is not ...}
+    with pytest.raises(UserError) as raised:
+        a_test(kind, **keys)
+    assert str(raised.value).startswith(f"s.toml: tests.{kind}{says}")
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(("path", "new"), WRONG_STUDIES)

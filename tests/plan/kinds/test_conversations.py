@@ -118,29 +118,6 @@ def test_one_that_says_something_else_asks_something_else(kind):
     assert conversing(kind).same_as(conversing(kind))
 
 
-@pytest.mark.parametrize(
-    ("kind", "wrong"),
-    [
-        ("echo", {"size": 8}),
-        ("echo", {"consumer": "both"}),
-        ("echo", {"connections": 0}),
-        ("echo", {"path": "/"}),
-        ("idle", {"rate": 1}),
-        ("echo-throughput", {"rate": 1}),
-        ("rejoin", {"jitter": 0}),
-        ("rejoin", {"rate": 0}),
-        ("rejoin", {"receivers": 3}),
-        ("broadcast", {"connections": 3}),
-        ("broadcast", {"rate": 0}),
-        ("connect", {"connections": 3}),
-        ("connect", {"compression": "yes"}),
-    ],
-)
-def test_a_wrong_key_is_refused(kind, wrong):
-    with pytest.raises(UserError):
-        conversing(kind, **wrong)
-
-
 def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_are():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
     assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}

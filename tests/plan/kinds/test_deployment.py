@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan.kinds.deployment import LONGEST, disturbed_s, losses, lost_by
 from loadtests.records import Deployment, Meanwhile, Second
@@ -57,22 +56,6 @@ def test_only_where_workers_are_to_be_replaced_by_number_are_they_started_so():
 )
 def test_a_setup_that_has_no_such_way_says_so(way, setup, why):
     assert find([setup])[0].refuses(deployment(way).work.setup_features) == why
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"way": "reboot"}, r"^s\.toml: tests\.deployment\.way: is 'reboot'; one of 'kill', 'max-requests', "),
-        ({"way": ...}, r"^s\.toml: tests\.deployment\.way: is missing"),
-        ({"rate": ...}, r"^s\.toml: tests\.deployment\.rate: is missing"),
-        ({"max_requests": 0}, r"^s\.toml: tests\.deployment\.max_requests: "),
-    ],
-)
-def test_wrong_input_is_told_in_a_line(keys, said):
-    values = {"way": "reload", "rate": 40, "duration": "9s", **keys}
-    with pytest.raises(UserError, match=said) as raised:
-        a_test("deployment", **{key: value for key, value in values.items() if value is not ...})
-    assert "\n" not in str(raised.value)
 
 
 def second(t, ok=40, errors=0, p50_ms=21.0, **ends):

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from loadtests import journeys
-from loadtests.errors import UserError
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
 from loadtests.plan.kinds.journey_work import THINKS
@@ -112,31 +111,6 @@ def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(t
     assert not first.same_as(other)
     assert first.exact_description == copy.exact_description != other.exact_description
     assert kinds.from_record(first.record()) == first
-
-
-@pytest.mark.parametrize(
-    ("test", "says"),
-    [
-        ({}, "users: and rate: one of them is needed"),
-        ({"users": 1, "rate": 1}, "users: and rate: one of them is needed"),
-        ({"users": 0}, "users: is 0; a whole number from 1 to 20,000 is needed"),
-        ({"users": 1, "think": ["2s", "1s"]}, "think: is from 2 to 1 s; the shorter one is first"),
-        ({"users": 1, "think": ["2s"]}, "think: holds 1; a duration is needed, or two of them"),
-        ({"users": 1, "think": ["1s", "2s", "3s"]}, "think: holds 3; a duration is needed, or two of them"),
-        ({"users": 1, "think": "soon"}, "think: 'soon' is not a duration"),
-        ({"users": 1, "path": "questionnaire"}, "path: is 'questionnaire'; where the application begins"),
-        (
-            {"users": 1, "journey": "questionaire"},
-            "journey: unknown journey 'questionaire'; did you mean questionnaire",
-        ),
-        ({"users": 1, "journey": "none.py"}, "journey: none.py cannot be read: No such file"),
-        ({"users": 1, "injectors": 65}, "injectors: is 65; a whole number from 1 to 64"),
-        ({"users": 1, "connections": 1}, "connections: is not a key here"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(test, says):
-    with pytest.raises(UserError, match=f"^s.toml: tests.journey.{says}"):
-        parsed(**test)
 
 
 def test_its_metrics_are_those_of_journeys_only():

@@ -65,24 +65,6 @@ def test_another_objective_asks_something_else(kind):
     assert not conversing(kind).same_as(conversing(kind, size=100))
 
 
-@pytest.mark.parametrize(
-    ("kind", "wrong"),
-    [
-        ("connect-capacity", {"connections": 3}),
-        ("connect-capacity", {"objective": "p99<50ms, missing<1%"}),
-        ("echo-capacity", {"objective": "lag p99<50ms"}),
-        ("echo-capacity", {"rate": 10}),
-        ("echo-capacity", {"start_rate": 0}),
-        ("broadcast-capacity", {"objective": "p99<50ms"}),
-        ("broadcast-capacity", {"objective": "missing<1%"}),
-        ("broadcast-capacity", {"duration": "1s"}),
-    ],
-)
-def test_a_wrong_key_is_refused(kind, wrong):
-    with pytest.raises(UserError):
-        conversing(kind, **wrong)
-
-
 def test_the_study_knows_a_p99_in_each_of_its_probes():
     study = studies.load("websocket-capacity")
     assert {test.kind.name for test in study.tests} == set(KINDS)
@@ -147,19 +129,3 @@ def test_it_takes_an_engine_that_can_stop_and_knows_when_users_were_ready():
 def test_the_study_that_ships_takes_about_37_minutes():
     study = studies.load("users")
     assert planned_seconds(study, schedule(study, seed=1)) == pytest.approx(37 * 60, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("test", "says"),
-    [
-        ({"model": "people"}, "model: is 'people'; 'arrivals' or 'users' is needed"),
-        ({"objective": "quick"}, "objective: 'quick' is not a limit"),
-        ({"start_rate": 0.5}, "start_rate: is 0.5; from 1 to max_rate"),
-        ({"start_rate": 50, "max_rate": 20}, "start_rate: is 50; from 1 to max_rate \\(20\\)"),
-        ({"max_rate": 30000}, "max_rate: is 30000; 20,000 is the most"),
-        ({"users": 10}, "users: is not a key here"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(test, says):
-    with pytest.raises(UserError, match=f"^s.toml: tests.journey-capacity.{says}"):
-        parsed(**test)

@@ -125,22 +125,6 @@ def test_it_is_judged_by_how_many_events_come_how_late_they_are_and_what_others_
     assert stream().decisive is EVENTS_PER_S
 
 
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        ({"streams": 0}, r"tests\.stream\.streams: "),
-        ({"path": "events"}, r"tests\.stream\.path: "),
-        ({"events": 300}, r"tests\.stream\.events: a stream may last 10 s at most, not 15"),
-        ({"rate": ...}, r"tests\.stream\.rate: is missing"),
-    ],
-)
-def test_wrong_input_is_told_in_a_line(keys, said):
-    values = {"rate": 125, "duration": "8s", **keys}
-    with pytest.raises(UserError, match=said) as raised:
-        a_test("stream", **{key: value for key, value in values.items() if value is not ...})
-    assert "\n" not in str(raised.value)
-
-
 GOOD = Streams(
     begun=400, whole=400, broken=0, unanswered=0, cut=0, answered=400,
     events=16_000, in_time=14_000, missing=0, most=100,
