@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Estimate
@@ -15,6 +15,7 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import DASH, figure, interval, number, relative
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.records import Trial
 from loadtests.report.charts.shared import Chart
 from loadtests.report.view import Field, Table
 
@@ -86,6 +87,17 @@ def measured(
 def failed(count: int, detail: str = "") -> Field:
     """How many failed, in red if any did."""
     return Field(f"{count:,}", detail, tone="bad" if count else "")
+
+
+def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
+    """How many failed in a way, over the valid trials that have what ``of`` reads; in detail of how many ``among``."""
+
+    def field(cell: Cell) -> Field:
+        known = [found for trial in cell.valid if (found := of(trial))]
+        detail = f" of {sum(getattr(found, among) for found in known)}" if among else ""
+        return failed(sum(getattr(found, name) for found in known), detail) if known else unknown()
+
+    return field
 
 
 def unknown(why: str = "") -> Field:

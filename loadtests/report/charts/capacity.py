@@ -42,7 +42,7 @@ def spec(curves: Curves, looks: Looks, title: str, subtitle: list[str]) -> dict[
 
 
 def _panel(curves: Curves, key: str, x_scale: alt.Scale, looks: Looks) -> Any:
-    rows, limits = [row for row in curves.rows if row["percentile"] == key], curves.limits
+    rows, limits = shared.where(curves.rows, percentile=key), curves.limits
     times = shared.figures(rows, "value")
     top = min(max(times) * 1.1, max(limits.values()) * OVER)
     if key in limits:

@@ -8,7 +8,7 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
-from loadtests.report.charts.shared import Looks, RowPanel, Rows
+from loadtests.report.charts.shared import Looks, RowDrawing, RowPanel, Rows
 
 ROW = 19
 
@@ -27,17 +27,8 @@ def panels(rows: Rows, keys: dict[str, str], from_zero: bool = False) -> tuple[R
     """The rows as a page draws them, a panel for each percentile; ``keys`` has the headings."""
     rows = shared.clamp(rows, "value")
     scale = _scale(rows, from_zero)
-    return tuple(
-        shared.row_panel(
-            heading,
-            [row for row in rows if row["percentile"] == key],
-            scale,
-            "value",
-            [],
-            bars="type" not in scale.to_dict(),
-        )
-        for key, heading in keys.items()
-    )
+    drawn = RowDrawing("value", scale, bars="type" not in scale.to_dict())
+    return tuple(drawn.panel(heading, shared.where(rows, percentile=key)) for key, heading in keys.items())
 
 
 def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
@@ -45,19 +36,12 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
-    keys = list(dict.fromkeys(row["percentile"] for row in rows))
-    drawn = [
-        interval_rows(
-            [row for row in rows if row["percentile"] == key],
-            alt.X(
-                "value:Q", scale=scale, title=f"{time}, ms" if key == keys[-1] else None, axis=shared.axis_for(scale)
-            ),
-            scale,
-            looks,
-            "kind",
-        ).properties(title=shared.heading(key))
-        for key in keys
-    ]
+    keys, drawn = list(dict.fromkeys(row["percentile"] for row in rows)), []
+    for key in keys:
+        title_below = f"{time}, ms" if key == keys[-1] else None
+        x = alt.X("value:Q", scale=scale, title=title_below, axis=shared.axis_for(scale))
+        panel = interval_rows(shared.where(rows, percentile=key), x, scale, looks, "kind")
+        drawn.append(panel.properties(title=shared.heading(key)))
     return shared.finish(shared.stacked(drawn), title, subtitle, map(shared.name_of, rows))
 
 

@@ -25,7 +25,7 @@ def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str
     x = alt.X("load:Q", title=load, scale=x_scale, axis=shared.axis_for(x_scale, format=",~r"))
     panels = []
     for key in dict.fromkeys(row["percentile"] for row in rows):
-        shown = [row for row in rows if row["percentile"] == key]
+        shown = shared.where(rows, percentile=key)
         ends = shared.figures(shown, "value", "low", "high")
         y_scale = shared.log_scale(min(ends) * 0.85, max(ends) * 1.15)
         y = alt.Y("value:Q", title=f"{key} {time}, ms", scale=y_scale, axis=shared.axis_for(y_scale))

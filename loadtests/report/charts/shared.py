@@ -93,6 +93,11 @@ def figures(rows: Rows, *keys: str) -> list[float]:
     return [row[key] for row in rows for key in keys if row.get(key) is not None]
 
 
+def where(rows: Rows, **values: str) -> Rows:
+    """The rows that have these values."""
+    return [row for row in rows if values.items() <= row.items()]
+
+
 def colour(looks: Looks, by: str = "label", **options: Any) -> alt.Color:
     scale = alt.Scale(domain=list(looks), range=[look.colour for look in looks.values()])
     return alt.Color(f"{by}:N", scale=scale, **{"legend": _key(looks, by), **options})
@@ -230,29 +235,38 @@ def _step_below(value: float) -> float:
     return max((step * power for step in STEPS if step * power <= room), default=power)
 
 
-def row_panel(heading: str, rows: Rows, scale: alt.Scale, key: str, bands: Rows, **more: Any) -> RowPanel:
-    """A panel of rows on a scale; ``key`` is their point. Ticks are those that a narrow page has room for."""
-    settings = scale.to_dict()
-    logarithmic = settings.get("type") == "log"
-    ends = settings["domain"]
-    low, high = map(math.log, ends) if logarithmic else ends
+@dataclasses.dataclass(frozen=True)
+class RowDrawing:
+    """How a page draws rows itself: ``key`` is their point on the scale. Ticks are those that a narrow page has room
+    for, round numbers by default."""
 
-    def place(value: float) -> float:
-        along = ((math.log(max(value, 1e-300)) if logarithmic else value) - low) / (high - low)
-        return round(min(max(along, 0.0), 1.0), 4)
+    key: str
+    scale: alt.Scale
+    ticks: tuple[tuple[float, str], ...] = ()
+    bars: bool = False
 
-    def placed(row: dict[str, Any]) -> dict[str, Any]:
-        known = {one: place(row[one]) for one in ("low", "high", key) if row.get(one) is not None}
-        return {"kind": "", **row, **known, "value": known.get(key)}
+    def panel(self, heading: str, rows: Rows, bands: Rows | None = None) -> RowPanel:
+        settings = self.scale.to_dict()
+        logarithmic = settings.get("type") == "log"
+        ends = settings["domain"]
+        low, high = map(math.log, ends) if logarithmic else ends
 
-    ticks = more.pop("ticks", None) or [(value, f"{value:,g}") for value in _few(ends[0], ends[1], logarithmic)]
-    return RowPanel(
-        f"{heading} (logarithmic)" if logarithmic else heading,
-        [placed(row) for row in rows],
-        tuple((place(value), text) for value, text in ticks),
-        [placed(band) for band in bands],
-        **more,
-    )
+        def place(value: float) -> float:
+            along = ((math.log(max(value, 1e-300)) if logarithmic else value) - low) / (high - low)
+            return round(min(max(along, 0.0), 1.0), 4)
+
+        def placed(row: dict[str, Any]) -> dict[str, Any]:
+            known = {one: place(row[one]) for one in ("low", "high", self.key) if row.get(one) is not None}
+            return {"kind": "", **row, **known, "value": known.get(self.key)}
+
+        ticks = self.ticks or [(value, f"{value:,g}") for value in _few(ends[0], ends[1], logarithmic)]
+        return RowPanel(
+            f"{heading} (logarithmic)" if logarithmic else heading,
+            [placed(row) for row in rows],
+            tuple((place(value), text) for value, text in ticks),
+            [placed(band) for band in bands or ()],
+            self.bars,
+        )
 
 
 def _few(low: float, high: float, logarithmic: bool) -> list[float]:

@@ -9,7 +9,7 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE
-from loadtests.report.charts.shared import WIDTH, Looks, RowPanel, Rows
+from loadtests.report.charts.shared import WIDTH, Looks, RowDrawing, RowPanel, Rows
 
 ROW = 20
 NARROW = 330  # a phone's
@@ -26,19 +26,10 @@ def _ends(rows: Rows) -> tuple[float, float]:
 def panels(rows: Rows, bands: Rows) -> tuple[RowPanel, ...]:
     rows = shared.clamp(rows, "ratio")
     low, high = _ends(rows)
-    ticks = [(value, f"×{value:.3g}") for value in _ticks(low, high, NARROW)]
-    scale = shared.log_scale(low, high)
-    return tuple(
-        shared.row_panel(
-            metric,
-            [row for row in rows if row["metric"] == metric],
-            scale,
-            "ratio",
-            [band for band in bands if band["metric"] == metric],
-            ticks=ticks,
-        )
-        for metric in dict.fromkeys(row["metric"] for row in rows)
-    )
+    ticks = tuple((value, f"×{value:.3g}") for value in _ticks(low, high, NARROW))
+    drawn = RowDrawing("ratio", shared.log_scale(low, high), ticks)
+    metrics = dict.fromkeys(row["metric"] for row in rows)
+    return tuple(drawn.panel(one, shared.where(rows, metric=one), shared.where(bands, metric=one)) for one in metrics)
 
 
 def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
@@ -58,7 +49,7 @@ def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, 
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     drawn = []
     for metric in metrics:
-        own_rows, own_bands = ([one for one in all_ if one["metric"] == metric] for all_ in (rows, bands))
+        own_rows, own_bands = (shared.where(some, metric=metric) for some in (rows, bands))
         x_title = "ratio to the baseline (logarithmic)" if metric == metrics[-1] else None
         x = alt.X("low:Q", scale=scale, axis=axis, title=x_title)
         drawn.append(_panel(own_rows, own_bands, scale, x, fill, looks).properties(title=shared.heading(metric)))

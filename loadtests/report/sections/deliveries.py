@@ -27,9 +27,7 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
             {
                 "setup": lambda cell: cell.label,
                 "delivered": _delivered,
-                "missing": _count("missing"),
-                "duplicate": _count("duplicate"),
-                "reordered": _count("reordered"),
+                **{name: tables.summed(_deliveries, name) for name in ("missing", "duplicate", "reordered")},
                 "stray": _stray,
                 **{f"lag {key}, ms": _lags(key) for key in PERCENTILES},
             },
@@ -42,8 +40,12 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
         )
 
 
+def _deliveries(trial: Trial) -> Deliveries | None:
+    return trial.result.deliveries if trial.result else None
+
+
 def _known(trials: Iterable[Trial]) -> list[Deliveries]:
-    return [trial.result.deliveries for trial in trials if trial.result and trial.result.deliveries]
+    return [found for trial in trials if (found := _deliveries(trial))]
 
 
 def _sum(trials: Iterable[Trial], name: str) -> int:
@@ -66,11 +68,5 @@ def _delivered(cell: Cell) -> Field:
     return Field(f"{delivered / expected:.2%}", f"{delivered:,} of {expected:,}") if expected else tables.unknown()
 
 
-def _count(name: str) -> tables.Column:
-    return lambda cell: tables.failed(_sum(cell.valid, name))
-
-
 def _lags(key: str) -> tables.Column:
-    return lambda cell: tables.median_of(
-        [LAG.read(trial, key) for trial in cell.valid if trial.result and trial.result.deliveries]
-    )
+    return lambda cell: tables.median_of([LAG.read(trial, key) for trial in cell.valid if _deliveries(trial)])

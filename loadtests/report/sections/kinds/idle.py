@@ -9,19 +9,14 @@ from loadtests.analyse.results import Cell, Results
 from loadtests.formatting import number
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.idle import memory_kb
+from loadtests.records import Connections, Trial
 from loadtests.report import tables
 from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
 
-def _count(name: str) -> tables.Column:
-    """How many connections the server did not take (refused), or ended (lost)."""
-
-    def field(cell: Cell) -> Field:
-        known = [one for trial in cell.valid if trial.result and (one := trial.result.connections)]
-        return tables.failed(sum(getattr(one, name) for one in known)) if known else tables.unknown()
-
-    return field
+def _connections(trial: Trial) -> Connections | None:
+    return trial.result.connections if trial.result else None
 
 
 def _by_role(results: Results, test: Test) -> Iterator[Table]:
@@ -65,12 +60,13 @@ def _memory(cell: Cell, role: str, charged: bool) -> Field:
     return Field(number(median(known))) if known else tables.unknown()
 
 
+REFUSED, LOST = (tables.summed(_connections, name) for name in ("refused", "lost"))
 ADDITIONS = Additions(
-    columns={"refused": _count("refused"), "lost": _count("lost"), "trials": tables.trials},
+    columns={"refused": REFUSED, "lost": LOST, "trials": tables.trials},
     note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
     tables=_by_role,
 )
 OF_REJOIN = Additions(
-    columns={"refused": _count("refused"), "never back": _count("lost"), "trials": tables.trials},
+    columns={"refused": REFUSED, "never back": LOST, "trials": tables.trials},
     note=f"{tables.MEAN} Refused: before the restart.",
 )
