@@ -170,9 +170,16 @@ def span(counts: Iterable[int], one: str, many: str | None = None) -> str:
     return most if ends[0] == ends[-1] else f"{ends[0]:,} to {most}"
 
 
-def series(parts: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+def capital(text: str) -> str:
+    """The text as a sentence begins."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def series(parts: Sequence[str], most: int | None = None) -> str:
+    """``a, b and c``; of more than ``most`` those and how many more there are."""
+    more = len(parts) - most if most is not None else 0
+    named = [*parts[:most], f"{more} more"] if more > 1 else [*parts]
+    return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:

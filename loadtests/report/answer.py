@@ -82,7 +82,7 @@ def _failures(results: Results) -> Iterator[str]:
         overloaded = {label: one.overload for label, one in standings.items() if one.overload}
         if len(overloaded) > NAMED:
             rates = [f"{label} (about {number(one.sustains)})" for label, one in overloaded.items()]
-            yield f"Cannot sustain the load {where}: {_named(rates)}."
+            yield f"Cannot sustain the load {where}: {series(rates, MOST_NAMED)}."
         elif overloaded:
             yield f"{'; '.join(f'{label} {standings[label].trouble}' for label in overloaded)}."
         rest = {label: one for label, one in standings.items() if not one.overload}
@@ -95,16 +95,13 @@ def _failures(results: Results) -> Iterator[str]:
                 f"{label} {one.failed:.2%}" for label, one in rest.items() if one.failed > one.allowed and not one.loses
             ],
         }
-        yield from (f"{what} {where}, so not ranked: {_named(found)}." for what, found in kinds.items() if found)
+        yield from (
+            f"{what} {where}, so not ranked: {series(found, MOST_NAMED)}." for what, found in kinds.items() if found
+        )
         cells = [results.cells[label, test.name] for label in labels]
         invalid = [f"{cell.label} ({tables.why_empty(cell)})" for cell in cells if not cell.valid and cell.invalid]
         if invalid:
-            yield f"No valid trial {where}: {_named(invalid)}."
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return series([*names[:MOST_NAMED], f"{more} more"] if more > 1 else names)
+            yield f"No valid trial {where}: {series(invalid, MOST_NAMED)}."
 
 
 def _columns(results: Results) -> Iterator[_Column]:

@@ -13,7 +13,7 @@ import math
 
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
-from loadtests.formatting import figure, number, percent, plural, series, span
+from loadtests.formatting import capital, figure, number, percent, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.points import by_engine
@@ -59,7 +59,7 @@ def title(results: Results, test: Test, metric: Metric) -> str:
     if ranking.known:
         ranking.sentences()
     words = metric.with_unit(metric.in_words(results.latency(test.name)))
-    return ranking.title or f"{words[0].upper()}{words[1:]}"
+    return ranking.title or capital(words)
 
 
 def certainty(results: Results) -> str:
@@ -109,8 +109,7 @@ def _with_others(results: Results, test: Test, question: str, found: list[str], 
 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     unit = test.kind.timed_unit or test.kind.cost_unit.singular
-    topic = metric.topic.format(latency=results.latency(test.name), one=unit)
-    topic = f"{topic[0].upper()}{topic[1:]}"
+    topic = capital(metric.topic.format(latency=results.latency(test.name), one=unit))
     ranking = _Ranking(results, test, metric)
     if not ranking.known and not ranking.unranked:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from loadtests.analyse.results import Results
+from loadtests.formatting import capital
 from loadtests.report import findings, leading_counts, points, winners
 from loadtests.report.charts import latency
 from loadtests.report.charts.shared import Chart
@@ -63,7 +64,7 @@ def _chart(results: Results) -> Chart | None:
     axis = metric.with_unit(name)
     return Chart(
         "headline",
-        f"{axis[0].upper()}{axis[1:]}; {points.subtitle(results, test)[0]}. {points.INTERVALS}",
+        f"{capital(axis)}; {points.subtitle(results, test)[0]}. {points.INTERVALS}",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
         partial(latency.figure, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
         panels=partial(latency.panels, rows, {"": axis}),

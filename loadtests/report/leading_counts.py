@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from loadtests.analyse.results import Cell, Results
-from loadtests.formatting import number, series, span
+from loadtests.formatting import capital, number, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.trial_count import TrialCount
 from loadtests.report import points, tables
@@ -25,7 +25,7 @@ def findings(results: Results) -> Iterator[Finding]:
     for test in by_importance(results):
         for counted in test.answering:
             if said := _sentence(_known(results, test, counted)):
-                question = f"{_capital(counted.called)} {condition(results, test)}"
+                question = f"{capital(counted.called)} {condition(results, test)}"
                 yield Finding(question, said, brief=said, certain=True, test=test.name)
 
 
@@ -44,7 +44,7 @@ def chart(results: Results) -> Chart | None:
         return None
     labels = ordered(results, test, first)
     rows = [_row(results, test, label, figures.get(label)) for label in labels]
-    axis, title = _capital(first.called), _title(first, figures)
+    axis, title = capital(first.called), _title(first, figures)
     blocks = points.valid_blocks(results, test)
     over = f"{'sum' if first.summed else 'median'} over {span(blocks, 'block')}" if max(blocks) > 1 else "1 block"
     return Chart(
@@ -122,11 +122,13 @@ def _sentence(figures: dict[str, float]) -> str:
     """``none by gunicorn and uvicorn; daphne 12 and hypercorn 40.``"""
     some = sorted((label for label, value in figures.items() if value), key=figures.__getitem__)
     none = [label for label, value in figures.items() if not value]
-    few = _named(none) if len(none) <= NAMED else f"{len(none)} of {len(figures)}"
+    few = series(none) if len(none) <= NAMED else f"{len(none)} of {len(figures)}"
     parts = [f"none by {few if some else 'any'}"] if none else []
     if len(some) > NAMED:
         ends = [figures[some[0]], figures[some[-1]]]
-        parts.append(" to ".join(f"{in_words(end)} ({_named(_all(figures, end))})" for end in dict.fromkeys(ends)))
+        parts.append(
+            " to ".join(f"{in_words(end)} ({series(_all(figures, end), NAMED)})" for end in dict.fromkeys(ends))
+        )
     elif some:
         parts.append(series([f"{label} {in_words(figures[label])}" for label in some]))
     return f"{'; '.join(parts)}." if parts else ""
@@ -136,17 +138,12 @@ def _all(figures: dict[str, float], value: float) -> list[str]:
     return [label for label, one in figures.items() if one == value]
 
 
-def _named(labels: list[str]) -> str:
-    more = len(labels) - NAMED
-    return series([*labels[:NAMED], f"{more} more"] if more > 1 else labels)
-
-
 def _title(counted: TrialCount, figures: dict[str, float]) -> str:
     none = _all(figures, 0.0)
     if none:
         who = "any" if len(none) == len(figures) else f"{len(none)} of {len(figures)}"
-        return f"{_capital(counted.called)}: none by {who}"
-    return f"{_capital(counted.called)}: {in_words(min(figures.values()))} to {in_words(max(figures.values()))}"
+        return f"{capital(counted.called)}: none by {who}"
+    return f"{capital(counted.called)}: {in_words(min(figures.values()))} to {in_words(max(figures.values()))}"
 
 
 def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
@@ -161,7 +158,3 @@ def _row(results: Results, test: Test, label: str, value: float | None) -> Chart
     if others:
         note += f" ({', '.join(f'{in_words(count)} {one.name}' for one, count in others)})"
     return {**row, "value": value, "note": note, "text": f"{label}: {note}"}
-
-
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"

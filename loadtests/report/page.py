@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from loadtests.analyse.results import Results
-from loadtests.formatting import plural, series
+from loadtests.formatting import capital, plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
 from loadtests.report import findings, headline, leading_counts, setup_names
@@ -87,7 +87,7 @@ def _own_project(own: OwnProject) -> Iterator[str]:
     yield f"The project served is {own.options['app']}, on Django {own.django} and Python {own.python}."
     if isinstance(talk := own.options.get("websocket"), dict):
         yield f"Its WebSocket conversation was at {talk['path']}, sending {talk['send']}."
-    yield from (f"{remark[0].upper()}{remark[1:]}." for remark in own.remarks)
+    yield from (f"{capital(remark)}." for remark in own.remarks)
 
 
 def _left_out(results: Results) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadtests.analyse.sweep_results import SweepResults
-from loadtests.formatting import figure, number, plural, ratio, series
+from loadtests.formatting import capital, figure, number, plural, ratio, series
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.sweep import Sweep, environment
 from loadtests.records import Advice, AdviceOutcome
@@ -95,7 +95,7 @@ def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
     called = metric_of(advice.metric).label
     pick = words[advice.outcome.pick]
     return [
-        f"{pick[0].upper()}{pick[1:]} did best in {called}.",
+        f"{capital(pick)} did best in {called}.",
         _certainty(advice.outcome, words, called),
         _saved(advice, len(words)),
     ]

@@ -11,7 +11,7 @@ from typing import Any
 from loadtests.analyse.best import Place
 from loadtests.analyse.results import Results
 from loadtests.analyse.sweep_results import Measure, SweepResults, read_sweep
-from loadtests.formatting import number, ratio, series, span
+from loadtests.formatting import capital, number, ratio, series, span
 from loadtests.plan.kinds import Test
 from loadtests.report import tables
 from loadtests.report.charts import heatmap
@@ -163,7 +163,7 @@ def _chart(swept: SweepResults, drawn: _Map) -> Chart:
         remarks = [row["note"], row.get("detail", ""), IN_WORDS.get(row.get("mark", ""), ""), row.get("advised", "")]
         rows.append({**row, "text": f"{label}: {', '.join(filter(None, remarks))}"})
     heading, _, description = drawn.text.partition(": ")
-    heading = f"{heading[0].upper()}{heading[1:]}"
+    heading = capital(heading)
     key = f"{MARKED} {STRONGER}" if drawn.marks else STRONGER
     blocks = [len(cell.valid) for cell in swept.results.cells.values() if cell.valid]
     return Chart(
