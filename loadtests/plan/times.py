@@ -30,7 +30,7 @@ class Due:
 
     def percentile(self, key: str) -> float | None:
         """A percentile (``p99``) in ms of all that were due, of which those that failed or never came rank as
-        infinitely late: infinite where so many did that it is never reached. None where it is not known: an engine
+        infinitely late: infinite where it is never reached. None where it is not known: an engine
         without histograms knows only those that came."""
         if self.came == self.due:
             return self.figures.get(key)

@@ -6,7 +6,6 @@ from math import inf
 import pytest
 
 from loadtests.analyse import readings, validity
-from loadtests.analyse.overload import failed_share
 from loadtests.measure.capacity import generator_evidence
 from loadtests.plan.metrics import P50, P99
 from loadtests.records import Evidence, Generator, Process
@@ -44,12 +43,6 @@ def test_the_columns_of_a_summary_have_each_role_after_the_total():
     names = [metric.name for metric in readings.every(["web"], ["postgres"])]
     start = names.index("cpu_ms_per_request")
     assert names[start + 1 : start + 3] == ["web_cpu_ms_per_request", "postgres_uncharged_cpu_ms_per_request"]
-
-
-def test_a_share_of_failed_requests_is_of_those_sent(trial):
-    failing = dataclasses.replace(trial.result, errors={"status": 20}, unfinished=10)
-    assert failed_share([dataclasses.replace(trial, result=failing)]) == pytest.approx(0.01)
-    assert failed_share([]) == 0.0
 
 
 def test_percentiles_are_of_all_that_was_asked(trial):

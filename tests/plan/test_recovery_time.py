@@ -100,7 +100,3 @@ def test_a_setup_that_does_not_hold_the_rate_before_has_nothing_to_go_back_to(tr
 )
 def test_an_origin_that_does_not_stumble_and_recover_says_nothing(tried, stages):
     assert course(tried(stages=stages)) is None
-
-
-def test_without_an_origin_nothing_is_known(tried):
-    assert RECOVERY.read(dataclasses.replace(tried(), meanwhile=None)) is None

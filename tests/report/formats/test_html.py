@@ -11,7 +11,6 @@ from loadtests.report.formats import render
 from loadtests.report.formats.html import html
 from tests.fixtures.changes import slowed
 from tests.fixtures.pages import chart, page_of
-from tests.fixtures.runs import FIVE
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'
@@ -171,14 +170,6 @@ def test_a_difference_inside_the_noise_is_grey(page):
     assert "within the noise" in p50
     assert 'data-tone="muted">5% higher response time' in p50
     assert "bad" not in p50
-
-
-def test_rows_are_in_the_order_of_the_effect(page):
-    found = page(labels=FIVE, blocks=2)
-    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="verdicts-throughput-caption"')[2])
-    assert rows[:4] == ["uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
-    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
-    assert rows[:5] == ["gunicorn", "uvicorn", "daphne", "daphne-ipc", "daphne-redis"]
 
 
 def test_a_setup_without_a_figure_comes_last(page):

@@ -82,12 +82,6 @@ def test_the_chart_says_every_capacity(results):
     json.dumps(chart.spec, allow_nan=False)
 
 
-@pytest.mark.parametrize("shape", [{"blocks": 1}, {"labels": ("gunicorn",)}, {"generator_rate": 1}, {"blocks": 0}])
-def test_any_shape_has_a_section(results, shape):
-    for chart in section(results(**shape), "capacity").charts:
-        json.dumps(chart.spec, allow_nan=False)
-
-
 COUNTS = {"connect-capacity": "connections", "echo-capacity": "messages", "broadcast-capacity": "deliveries"}
 TIME = {"connect-capacity": "Time to open", "echo-capacity": "Response time", "broadcast-capacity": "Lag"}
 
