@@ -68,8 +68,13 @@ class Fields:
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
         """The part with the values of its keys. Raises ValueError that begins with a key, or UserError."""
+        return cls(**cls.own(values))
+
+    @classmethod
+    def own(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of its fields that are keys."""
         names = {_key(field): field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        return cls(**{names[key]: value for key, value in values.items() if key in names})
+        return {names[key]: value for key, value in values.items() if key in names}
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:

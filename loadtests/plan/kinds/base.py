@@ -257,19 +257,9 @@ class Test:
         return dataclasses.replace(self, work=self.work.with_journey(file, sign_in))
 
     def record(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind.name,
-            "name": self.name,
-            "engine": self.engine,
-            "warmup_s": self.warmup_s,
-            "requests": [request.to_dict() for request in self.requests],
-            "services": self.services,
-            "recipe": self.recipe,
-            "percentiles": self.percentiles,
-            "answers": self.answers,
-            **self.pace.record(),
-            **self.work.record(),
-        }
+        common = {name: getattr(self, name) for name in _Common.__struct_fields__}
+        sent = {"requests": [request.to_dict() for request in self.requests]}
+        return {"kind": self.kind.name, **common, **sent, **self.pace.record(), **self.work.record()}
 
     @classmethod
     def from_record(cls, kind: Kind, values: Mapping[str, Any]) -> Test:

@@ -7,14 +7,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from loadtests.plan.fields import NEEDED, Keys, TablePlace
+from loadtests.plan.fields import Keys, TablePlace
 from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace
-from loadtests.plan.kinds.requests import Requests, workload_of
+from loadtests.plan.kinds.requests import Requests
 from loadtests.plan.metrics import P99, Metric
 from loadtests.plan.recovery_time import LEAST_USUAL, ROUNDING_S, TIME_SLACK, usual_of
 from loadtests.plan.trial_count import TrialCount
@@ -37,10 +37,9 @@ WAYS = {
 AGAIN = 3  # seconds in a row: a test that ends in as many that are not as before is not over it
 QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
+HOW_CONNECTED = ("protocol", "clients", "resumption")  # as both kinds of clients do
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
-
 Way = Annotated[Literal["reload", "max-requests", "restart", "kill"], Meta(description="What is done to the server.")]
-MaxRequests = Annotated[Ordinal, Meta(description="With max-requests: after how many a worker is replaced.")]
 Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many more, at random.")]
 
 
@@ -49,32 +48,21 @@ class Deploying(Requests):
     """HTTP requests while the server's processes are replaced in some ``way``: each of them half from clients that keep
     connections, half from clients that open one for each request."""
 
-    KEYS: ClassVar[Keys] = {
-        "pace": Requests.KEYS["pace"],
-        "way": (Way, NEEDED),
-        "max_requests": (MaxRequests, 250),
-        "max_requests_jitter": (Jitter, 100),
-    }
-
     can_interleave = False
     has_load_curve = False
 
-    way: Way = dataclasses.field(metadata={"key": None})
-    max_requests: MaxRequests = dataclasses.field(metadata={"key": None})
-    max_requests_jitter: Jitter = dataclasses.field(metadata={"key": None})
+    way: Way
+    max_requests: Annotated[Ordinal, Meta(description="With max-requests: after how many a worker is replaced.")] = 250
+    max_requests_jitter: Jitter = 100
+
+    @classmethod
+    def keys(cls, values: Mapping[str, Any]) -> Keys:
+        return {key: one for key, one in super().keys(values).items() if key not in HOW_CONNECTED}
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        requests = _of_both(workload_of(values, place).requests)
-        return cls(requests=requests, **{name: values[name] for name in OWN})
-
-    @classmethod
-    def from_record(cls, values: Mapping[str, Any]) -> Self:
-        requests = tuple(Request.from_dict(request) for request in values["requests"])
-        return cls(requests=requests, **{name: values[name] for name in OWN})
-
-    def record(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in OWN}
+        found = super().from_keys(values, place)
+        return found.with_requests(found.requests)
 
     @property
     def deployment(self) -> str:  # type: ignore[override]
@@ -114,9 +102,6 @@ class Deploying(Requests):
             max_requests=min(self.max_requests, fewer),
             max_requests_jitter=min(self.max_requests_jitter, jitter),
         )
-
-
-OWN = ("way", "max_requests", "max_requests_jitter")
 
 
 def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:

@@ -42,12 +42,7 @@ _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")]
 class Requests(Work):
     """HTTP requests: one, or a mix of several."""
 
-    KEYS: ClassVar[Keys] = {
-        "pace": (Literal["even"], "even"),
-        "protocol": (Protocol, "http"),
-        "clients": (Clients, "keep-alive"),
-        "resumption": (Resumption, True),
-    }
+    KEYS: ClassVar[Keys] = {"pace": (Literal["even"], "even")}
 
     has_load_curve = True
 
@@ -69,26 +64,26 @@ class Requests(Work):
             field.name: (field.type, field.default if field.default_factory is msgspec.NODEFAULT else {})
             for field in msgspec.structs.fields(RequestTable)
         }
-        return {**cls.KEYS, **(_MIX if "requests" in values else _FILE if "workload" in values else of_one)}
+        return {**super().keys(values), **(_MIX if "requests" in values else _FILE if "workload" in values else of_one)}
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        return cls(requests=workload_of(values, place).requests, **{name: values[name] for name in CONNECTING})
+        return cls(requests=workload_of(values, place).requests, **cls.own(values))
 
     @classmethod
     def from_record(cls, values: Mapping[str, Any]) -> Self:
-        connecting = msgspec.convert({name: values[name] for name in CONNECTING if name in values}, _Connecting)
+        found = msgspec.convert({**values, "requests": []}, cls)
         requests = tuple(Request.from_dict(request) for request in values["requests"])
-        return cls(requests=requests, **msgspec.structs.asdict(connecting))
+        return dataclasses.replace(found, requests=requests)
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
         return self.requests
 
     def record(self) -> dict[str, Any]:
-        """How connections are made, where that is not as usual; the record of the test has the requests."""
-        usual = msgspec.structs.asdict(_Connecting())
-        return {name: value for name in CONNECTING if (value := getattr(self, name)) != usual[name]}
+        """What is not as by default; the record of the test has the requests."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)} | {"requests": self.requests}
+        return {name: value for name, value in super().record().items() if value != usual[name]}
 
     @property
     def _sent(self) -> str:
@@ -142,17 +137,6 @@ class Requests(Work):
 
     def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
         return self, ClosedLoopOver(connections=CEILING_CONNECTIONS, duration_s=duration_s)
-
-
-class _Connecting(msgspec.Struct):
-    """How the connections of requests are made, as a record has it."""
-
-    protocol: Protocol = "http"
-    clients: Clients = "keep-alive"
-    resumption: Resumption = True
-
-
-CONNECTING = _Connecting.__struct_fields__
 
 
 def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:

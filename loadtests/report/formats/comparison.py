@@ -20,22 +20,18 @@ from loadtests.report.view import Field, Table
 def print_comparison(compared: Compared, console: Console) -> None:
     """Prints the differences, then a table for each test."""
     with unwrapped(console):
-        _print(compared, console)
-
-
-def _print(compared: Compared, console: Console) -> None:
-    console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
-    if not compared.one_machine:
-        console.print(safe_text("The machines differ: this compares machines as well as setups.", "red"))
-    if compared.differences:
-        console.print()
-        print_differences(compared.differences, ("difference", "", "A", "B"), console)
-    for sentence in compared.left_out:
-        console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
-    for table in tables(compared):
-        console.print()
-        print_table(table, console)
-    console.print(safe_text(note(compared), style="dim"))
+        console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
+        if not compared.one_machine:
+            console.print(safe_text("The machines differ: this compares machines as well as setups.", "red"))
+        if compared.differences:
+            console.print()
+            print_differences(compared.differences, ("difference", "", "A", "B"), console)
+        for sentence in compared.left_out:
+            console.print(safe_text(f"Not compared: {sentence}.", style="yellow"))
+        for table in tables(compared):
+            console.print()
+            print_table(table, console)
+        console.print(safe_text(note(compared), style="dim"))
 
 
 def print_differences(differences: Iterable[RunDifference], heads: Sequence[str], console: Console) -> None:

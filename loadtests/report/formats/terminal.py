@@ -23,27 +23,23 @@ def show(page: Page, console: Console, where: str) -> None:
 
 def show_all(page: Page, console: Console, where: str) -> None:
     with unwrapped(console):
-        _print(page, console, where)
+        for line in brief.lines(page):
+            console.print(line)
+        console.print()
+        console.print(_findings(page))
+        if page.certainty:
+            console.print(safe_text(page.certainty, style="dim"))
+        for section in page.sections:
+            if not section.only_on_pages:
+                _section(section, console)
+        console.print()
+        console.print(safe_text(f"The page: {where}"), soft_wrap=True)
 
 
 def print_table(table: Table, console: Console) -> None:
     """Prints a table, with the columns that fit."""
     with unwrapped(console):
         print_grid(console, _table(table, console.width), table.caption, table.note)
-
-
-def _print(page: Page, console: Console, where: str) -> None:
-    for line in brief.lines(page):
-        console.print(line)
-    console.print()
-    console.print(_findings(page))
-    if page.certainty:
-        console.print(safe_text(page.certainty, style="dim"))
-    for section in page.sections:
-        if not section.only_on_pages:
-            _section(section, console)
-    console.print()
-    console.print(safe_text(f"The page: {where}"), soft_wrap=True)
 
 
 def _findings(page: Page) -> RichTable:
