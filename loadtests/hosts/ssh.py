@@ -160,6 +160,10 @@ class Ssh:
     def calibrate(self, core: int) -> float:
         return self._call("calibrate", float, core=core)
 
+    def listener(self, port: int) -> int:
+        """The pid of the process that listens there on that port; 0 where none is seen."""
+        return self._call("listener", int, port=port)
+
     def calibrate_anywhere(self) -> float:
         """``calibrate`` on its first core."""
         return self._call("calibrate", float, core=None)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from loadtests.errors import UserError
 from loadtests.hosts.base import Host, Program, Supervised
 from loadtests.hosts.ssh import Ssh
 from loadtests.observe.machine import boot
@@ -22,7 +23,8 @@ PIDS = 1 << 22
 
 class WithServices:
     """The ``servers``' machine (see ``loadtests.hosts.base.Host``) with ``services`` on machines of their own. There
-    each listens on the servers' port and requires a password that nobody else knows."""
+    each listens on the servers' port and requires a password that nobody else knows; one that the environment names is
+    somebody else's, whose cost alone is read there."""
 
     def __init__(self, servers: Host, services: Mapping[Service, Ssh]) -> None:
         self._servers = servers
@@ -54,11 +56,16 @@ class WithServices:
         remote = {}
         for name, (service, number) in self._services.items():
             machine = self._machines[number]
+            another = machine.boot() != self.boot()
+            if service.of_others:
+                others: Supervised = OfOthers(service, machine)
+                remote[name] = RemoteService(number, contextlib.nullcontext(others), another)
+                continue
             address = machine.listens_on()
             variables.update([service.variable_for(address, int(port), self._password)])
             # The servers' cores mean nothing on that machine: a service has all of its own.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
-            remote[name] = RemoteService(number, machine.supervise(own), machine.boot() != self.boot())
+            remote[name] = RemoteService(number, machine.supervise(own), another)
         with ExitStack() as stack:
             servers = stack.enter_context(self._servers.supervise({**env, **variables}))
             yield CombinedSupervisor(servers, remote, stack)
@@ -97,6 +104,42 @@ class RemoteService:
     number: int
     supervised: AbstractContextManager[Supervised]
     another: bool
+
+
+class OfOthers:
+    """A service that somebody else runs, as a supervisord would have it (``loadtests.hosts.base.Supervised``): it is
+    there, and stays."""
+
+    folder = Path()
+
+    def __init__(self, service: Service, machine: Ssh) -> None:
+        self._service = service
+        port = service.port_of_others()
+        if not (pid := machine.listener(port)):
+            why = f"no process that listens on port {port} can be seen there"
+            raise UserError(f"{machine.name}: {why}; it is looked for as {service.variable} names it")
+        self._programs = [Program(service.name, "RUNNING", pid, 0)]
+
+    def start(self, group: str) -> None:
+        pass
+
+    def stop(self, group: str) -> None:
+        pass
+
+    def signal(self, pid: int, name: str) -> None:
+        pass
+
+    def programs(self, group: str) -> list[Program]:
+        return self._programs
+
+    def has(self, file: str) -> bool:
+        return file == self._service.ready
+
+    def read(self, file: str) -> str:
+        raise UserError(f"{self._service.label} of others has no {file}")
+
+    def logs(self) -> str:
+        return ""
 
 
 class CombinedSupervisor:

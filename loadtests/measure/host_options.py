@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
-import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -128,7 +127,7 @@ class ServiceHosts:
     def parse(cls, options: HostOptions, clients: tuple[Address, ...]) -> ServiceHosts:
         """From ``redis=ssh://c``, with servers and clients on other machines. Raises UserError."""
         known = services.known()
-        able = [name for name, service in known.items() if service.elsewhere]
+        able = [name for name, service in known.items() if service.elsewhere or service.of_others]
         found: dict[Service, Ssh] = {}
         taken = {*map(str, clients)}
         if options.servers:
@@ -141,12 +140,12 @@ class ServiceHosts:
                 raise UserError(f"--services: {name} is named twice; a service has one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can be on a machine of its own', name, able)}")
+            if known[name].of_others:
+                known[name].port_of_others()
             address = Address.parse(where.removeprefix(SCHEME))
             if str(address) in taken:
                 raise UserError("--services: each service, the servers and each client is on another machine")
             taken.add(str(address))
-            if (variable := known[name].variable) in os.environ:
-                raise UserError(f"--services: {variable} names another {known[name].label} already; unset it")
             found[known[name]] = Ssh(address)
         return cls(found, needed=not options.of_file)
 
@@ -170,7 +169,7 @@ class ServiceHosts:
 
 
 def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_remote: bool) -> ServiceHost:
-    if (lacks := there.missing(service.needs)) is not None:
+    if not service.of_others and (lacks := there.missing(service.needs)) is not None:
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
@@ -185,18 +184,25 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
         way = there.require_reachable(bind, port, allow_remote, look)
     except UserError as error:
         raise UserError(f"from the servers: {error}") from None
-    remark = (
-        f"{service.label} on {there.name} listens on {bind}, which is public: it wants a password, which crosses the "
-        "network unencrypted, as all that the servers tell it does"
-    )
     return ServiceHost(
         service=service.name,
         address=there.name,
         listens_on=bind,
         same_machine=there.same_machine,
         machine=there.machine(),
-        version=there.versions().get(service.name),
+        version=None if service.of_others else there.versions().get(service.name),
         round_trip_ms=way.round_trip_ms if way else None,
         megabits_per_s=way.megabits_per_s if way else None,
-        remarks=(remark,) if public(ipaddress.ip_address(bind)) else (),
+        remarks=tuple(_remarks_on(service, there, bind)),
     )
+
+
+def _remarks_on(service: Service, there: Ssh, bind: str) -> Iterator[str]:
+    whose = f"{service.label} on {there.name}"
+    if service.of_others:
+        yield f"{whose} is the one of {service.variable}; what it did for others meanwhile is in its CPU time"
+    elif public(ipaddress.ip_address(bind)):
+        yield (
+            f"{whose} listens on {bind}, which is public: it wants a password, which crosses the network unencrypted, "
+            "as all that the servers tell it does"
+        )

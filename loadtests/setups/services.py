@@ -6,10 +6,14 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from loadtests import files
+from loadtests.errors import UserError
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
+
+DEFAULT_PORTS = {"redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}  # by a URL's scheme
 
 # The variable with the password that a service on another machine must require.
 PASSWORD = "PASSWORD_OF_SERVICE"
@@ -34,8 +38,24 @@ class Service:
 
     @property
     def variable(self) -> str:
-        """The variable with which servers find it on another machine."""
-        return self.elsewhere.partition("=")[0]
+        """The variable with which servers find one that is not next to them."""
+        return (self.elsewhere or self.here).partition("=")[0]
+
+    @property
+    def of_others(self) -> bool:
+        """Whether the environment names one, which somebody else runs."""
+        return bool(os.environ.get(self.variable))
+
+    def port_of_others(self) -> int:
+        """The port of that one. Raises UserError where what it is named by is no address of a network."""
+        try:
+            parts = urlsplit(os.environ[self.variable])
+            port = parts.port or DEFAULT_PORTS[parts.scheme]
+        except (KeyError, ValueError):
+            parts, port = urlsplit(""), 0
+        if not parts.hostname:
+            raise UserError(f"{self.variable} names no {self.label} on another machine")
+        return port
 
     def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
         """That variable and its value for this address."""

@@ -3,13 +3,14 @@
 import contextlib
 import json
 import re
+import subprocess
 from types import SimpleNamespace
 
 import pytest
 
 from loadtests.hosts.local import Local
 from loadtests.hosts.with_services import WithServices
-from loadtests.setups import services
+from loadtests.setups import redis, services
 from tests.fixtures.other_machine import VENV, OtherMachine, trials
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
@@ -133,10 +134,45 @@ def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
     assert errors.count("\n") == 1
 
 
-def test_a_redis_that_is_named_twice_is_refused(at_hand, machines, study, monkeypatch):
-    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1/0")
+@pytest.fixture
+def somebodys_redis(unused_port):
+    """The process of a Redis that listens on a port of this machine, and its URL."""
+    options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+    with subprocess.Popen([redis.executable(), *options], stdout=subprocess.DEVNULL) as process:
+        yield process, f"redis://127.0.0.1:{unused_port}/0"
+        process.kill()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
+def test_the_cost_of_a_redis_of_somebody_else_is_read_on_its_machine(away, machines, study, somebodys_redis, tmp_path):
+    process, away.env["REDIS_URL"] = somebodys_redis
+    options = ("--services", f"redis={machines.third}", "--output", tmp_path / "run", "--anyway")
+    _, _, errors = away.run("run", study(interleave="true"), *options)
+    away.wait_until_nothing_runs()
+    assert process.poll() is None
+    [found] = json.loads((tmp_path / "run" / "run.json").read_text())["service_hosts"]
+    assert "Redis on ssh://bench@third is the one of REDIS_URL" in found["remarks"][0], errors
+    for trial in trials(tmp_path / "run"):
+        assert trial["result"]["ok"] == 25, trial["log"]
+        [row] = [row for row in trial["processes"] if row["role"] == "redis"]
+        assert (row["pid"], row["charged"]) == (OTHERS_PIDS + process.pid, True)
+        assert row["cpu_s"] > 0 or trial["setup"] != "daphne-redis"
+        assert "cost_unseen" not in [flag["reason"] for flag in trial["flags"]]
+
+
+def test_a_redis_that_is_not_there_is_said_in_a_line(away, machines, study, tmp_path):
+    away.env["REDIS_URL"] = "redis://127.0.0.1:1/0"
+    options = ("--services", f"redis={machines.third}", "--output", tmp_path / "run", "--anyway")
+    code, _, errors = away.run("run", study(interleave="true"), *options)
+    assert code == 1
+    assert "error: ssh://bench@third: no process that listens on port 1 can be seen there" in errors
+
+
+def test_a_redis_on_a_socket_is_on_no_other_machine(at_hand, machines, study, monkeypatch):
+    monkeypatch.setenv("REDIS_URL", "unix:///run/redis.sock")
     _, _, errors = at_hand("run", study(interleave="true"), "--services", f"redis={machines.third}")
-    assert errors == "error: --services: REDIS_URL names another Redis already; unset it\n"
+    assert errors == "error: REDIS_URL names no Redis on another machine\n"
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,11 @@ class AgentCalls:
     def calibrate(self, core: int | None) -> float:
         return self.host.calibrate(cores.all_of()[0] if core is None else core)
 
+    def listener(self, port: int) -> int:
+        """The pid of the process that listens on that port; 0 where none is seen."""
+        listening = [one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN and one.laddr]
+        return min((one.pid or 0 for one in listening if one.laddr and one.laddr.port == port), default=0)
+
     def all_cores(self, requested: str | None) -> tuple[int, ...]:
         return cores.all_of(requested)
 
