@@ -82,6 +82,7 @@ class Worker(GeneratorProcess):
     ``where`` it is, empty for one here; ``within_ms`` is how well its clock is known: half the quickest round trip."""
 
     start_in_s = 0.5  # a message may take a network's way
+    came = False
 
     about: Here  # of one on another machine
 
@@ -128,16 +129,19 @@ class Worker(GeneratorProcess):
             event.pop("conditions", None)
         return event
 
-    def ended(self) -> EngineError:
+    def ended(self) -> UserError:
+        """One that was there has cost a load; where there is none any more, no other load can be made either."""
         if self.address is None:
             return super().ended()
-        return EngineError(str(failure(self.address, self.popen.wait(), self.errors.text())))
+        found = failure(self.address, self.popen.wait(), self.errors.text())
+        return EngineError(str(found)) if self.came else found
 
     def spin(self) -> float | None:
         return self._answer({"spin": True}, float) if self.machine else None
 
     def recognize(self) -> None:
         """Once it has proved itself: raises UserError where another machine has other files than this one."""
+        self.came = True
         if self.address is None:
             return
         self.about = self._value(Here)

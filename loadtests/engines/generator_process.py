@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from loadtests.engines.base import EngineError, ShouldStop
 from loadtests.engines.timeline import Event
+from loadtests.errors import UserError
 from loadtests.hosts.error_tail import ErrorTail
 from loadtests.hosts.wire import Lines
 from loadtests.observe.cores import pinned
@@ -76,7 +77,7 @@ class GeneratorProcess:
             raise self.ended()
         return self._partial.add(data)
 
-    def ended(self) -> EngineError:
+    def ended(self) -> UserError:
         """The error for its end, with the reason."""
         status = self.popen.wait()
         lines = self.errors.text().strip().splitlines()
