@@ -1,6 +1,6 @@
 # Every task has one name. `make bench` and `make test` set up what they need by themselves.
 .DEFAULT_GOAL := help
-.PHONY: help setup peers peers-generators bench test test-all test-remedies test-quick test-durations lint docs outdated simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
+.PHONY: help setup peers peers-generators bench test test-all test-remedies remedies-here remedies-elsewhere test-quick test-durations lint docs outdated simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
 # Further ones to measure on: "python3.11 python3.13 python3.14t" (docs/setups.rst).
@@ -105,13 +105,19 @@ test: setup  ## run the tests, on real servers, but for the exhaustive ones
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) -m 'not exhaustive'
 
 test-remedies: setup  ## run the tests of packages/, Django's own tests with and without hopless, and other layers' on channels-ipc
+	@$(MAKE) --no-print-directory --jobs 2 remedies-here remedies-elsewhere
+
+# Two halves of about the same length, side by side: each suite of others runs in one process.
+remedies-here:
 	cd packages/hopless && $(abspath $(BIN))/pytest
+	$(BIN)/python packages/hopless/suites/django_suite.py
 	cd packages/channels-ipc && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
-	$(BIN)/python packages/upstream/try_patches.py
-	$(BIN)/python packages/hopless/suites/django_suite.py
+
+remedies-elsewhere:
 	$(BIN)/python packages/hopless/suites/django_suite.py --django 6
 	$(BIN)/python packages/hopless/suites/own_project.py
+	$(BIN)/python packages/upstream/try_patches.py
 
 test-all: export HYPOTHESIS_EXAMPLES := 50
 test-all: setup test-remedies  ## run the exhaustive tests: what `make test` leaves out
