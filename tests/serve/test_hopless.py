@@ -38,11 +38,9 @@ def test_the_parts_of_hopless_answer_alike(cli, monkeypatch, part):
     assert code == 0, printed + errors
 
 
-def test_a_part_that_does_not_exist_is_refused(command, monkeypatch):
+def test_a_part_that_does_not_exist_is_refused(refused, monkeypatch):
     monkeypatch.setenv("HOPLESS", "twins")
-    code, _, errors = command("check", "uvicorn")
-    assert code == 1
-    assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in errors
+    assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in refused("check", "uvicorn")
 
 
 KEPT = 20  # threads between requests, as many as hopless keeps unless it is told otherwise

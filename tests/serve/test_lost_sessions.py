@@ -104,15 +104,14 @@ def test_grpc_in_greenlets(name, overlap):
     assert most > AT_ONCE / 2 if overlap else most == 1
 
 
-def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(command, monkeypatch, tmp_path):
+def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(refused, monkeypatch, tmp_path):
     monkeypatch.setenv("DATASTORE_EMULATOR_HOST", "127.0.0.1:1")
     study = tmp_path / "s.toml"
     study.write_text(
         'setups = [{setup = "gunicorn-gthread", env = {SESSIONS = "datastore"}}]\n'
         '[tests.users]\nkind = "journey"\nusers = 1\nduration = "1s"\n'
     )
-    code, _, errors = command("run", study, "--output", tmp_path / "run")
-    assert code == 1
+    errors = refused("run", study, "--output", tmp_path / "run")
     assert errors.startswith("error: gunicorn-gthread: did not start: datastore:datastore is EXITED (exit status 69): ")
     assert "there is no datastore at 127.0.0.1:1 (DATASTORE_EMULATOR_HOST)" in errors
     assert not (tmp_path / "run").exists()

@@ -77,10 +77,8 @@ def test_a_study_goes_on_without_one_that_is_not_made(environment, command, tmp_
 
 
 @pytest.mark.parametrize(("name", "baseline"), [("2016-stack", "2016-gunicorn"), ("ten-years", "2016-gunicorn")])
-def test_a_study_of_them_alone_says_in_a_line_what_to_install(environment, command, name, baseline):
-    code, _, errors = command("run", name, "--dry-run")
-    assert code == 1
-    assert f"{baseline}, cannot be served: {NOT_MADE}" in errors
+def test_a_study_of_them_alone_says_in_a_line_what_to_install(environment, refused, name, baseline):
+    assert f"{baseline}, cannot be served: {NOT_MADE}" in refused("run", name, "--dry-run")
 
 
 def test_ten_years_has_each_setup_beside_its_heir_and_with_its_settings():
@@ -120,10 +118,10 @@ def test_it_is_asked_only_what_its_project_has(gunicorn, request_, answered):
     assert sample().refused(gunicorn, (), [request_]) == why
 
 
-def test_it_is_not_profiled(gunicorn, command):
-    code, _, errors = command("profile", "2016-gunicorn")
-    assert code == 1
-    assert "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016" in errors
+def test_it_is_not_profiled(gunicorn, refused):
+    assert "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016" in refused(
+        "profile", "2016-gunicorn"
+    )
 
 
 def test_its_versions_are_read_from_its_files(environment):
