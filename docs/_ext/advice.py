@@ -30,10 +30,12 @@ FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
 WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
 ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
-INTERFACES = {**palette.INTERFACES, "node": "Node", "rack": "Rack", "bolt": palette.BOLT}
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
 ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
+# A colour of the page's theme, as its switch says: pages.css has the color-scheme.
+PAINTS = {ink: f"var(--color-{name})" for ink, name in THEME.items()}
+PAINTS |= {light: f"light-dark({light}, {palette.DARK[light]})" for light in palette.KIND_COLOURS}
 
 
 class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -85,11 +87,11 @@ def chart(row: Chart) -> tuple[str, str]:
     """The chart as SVG, a bar with its interval for each setup, coloured by interface; and what it shows in words."""
     panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
     interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
-    known = [name for name in INTERFACES.values() if name in interfaces]
+    known = [name for name in palette.KINDS if name in interfaces]
     colour = alt.Color(
         "interface:N",
         title=None,
-        scale=alt.Scale(domain=known, range=[_colour(name) for name in known]),
+        scale=alt.Scale(domain=known, range=[palette.KINDS[name].colour for name in known]),
         legend=alt.Legend(orient="bottom", columns=3) if len(known) > 1 else None,
     )
     drawn = [_panel(bars, panel.title, row.axis if panel is row.panels[-1] else None, colour) for panel, bars in panels]
@@ -104,10 +106,6 @@ def as_file(row: Chart) -> str:
     return drawing.file(*chart(row))
 
 
-def _colour(interface: str) -> str:
-    return palette.COLOURS[list(INTERFACES.values()).index(interface)]
-
-
 def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
     study, test, *metric = panel.of.split()
     results = REFERENCES.newest(study)
@@ -116,7 +114,7 @@ def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
     for label, shown in panel.setups.items():
         if (label, test) not in results.cells:
             raise LookupError(f"{panel.of}: no {label!r}; there are {', '.join(results.labels)}")
-        bar = {"label": shown, "interface": INTERFACES[results.record.setups[label].interface]}
+        bar = {"label": shown, "interface": palette.kind(results.record.setups[label].interface)}
         if name in counts:
             value = counts[name].over(results.cells[label, test].valid)
             if value is None:
@@ -168,8 +166,8 @@ class AdviceDirective(SphinxDirective):
 def inlined(row: Chart) -> nodes.raw:
     """A chart inside the page, in the colours of its theme."""
     svg = drawing.inlined(*chart(row), f"advice-{row.name}", ())
-    for ink, name in THEME.items():
-        svg = svg.replace(f'"{ink}"', f'"var(--color-{name})"')
+    for ink, paint in PAINTS.items():
+        svg = svg.replace(f'"{ink}"', f'"{paint}"')
     svg = SIZE.sub(
         r'style="width: 100%; max-width: \1px; height: auto" ', svg.replace(f'"{palette.PAPER}"', '"none"'), 1
     )

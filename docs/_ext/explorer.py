@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import vl_convert
-from advice import INTERFACES
 from docutils import nodes
 from reference_runs import REFERENCES, Reference, References
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from loadtests.analyse import readings
-from loadtests.report.charts.palette import COLOURS
+from loadtests.report.charts import palette
 from loadtests.report.formats.render import VEGA_LITE
 
 FORM = """
@@ -47,7 +46,7 @@ def data(references: References) -> dict[str, Any]:
         for metric in readings.every(run.results.roles, run.results.uncharged):
             label = metric.label.replace("{latency}", "response time")
             metrics[metric.name] = (label, metric.unit, metric.more_is_better)
-    colours = dict(zip(INTERFACES.values(), COLOURS, strict=False))
+    colours = {name: [look.colour, palette.DARK[look.colour]] for name, look in palette.KINDS.items()}
     known = {name: about(run, references, metrics) for name, run in runs.items()}
     return {"runs": known, "metrics": metrics, "colours": colours}
 
@@ -60,7 +59,7 @@ def about(run: Reference, references: References, metrics: dict[str, Any]) -> di
             {
                 "setup": row["label"],
                 "test": row["test"],
-                "interface": INTERFACES[setups[row["label"]].interface],
+                "interface": palette.kind(setups[row["label"]].interface),
                 "failed": int(row["failed"]),
                 "figures": {
                     name: [float(row[name]), *(float(row[f"{name}_{end}"] or "nan") for end in ("low", "high"))]

@@ -62,6 +62,9 @@ function shown({ rows, metric, filter, sort, without }) {
   return found.sort((a, b) => (sort === "interface" && a.interface.localeCompare(b.interface)) || a.setup.localeCompare(b.setup));
 }
 
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => ({ light: false, dark: true })[document.body.dataset.theme] ?? scheme.matches;
+
 /** The Vega-Lite specification: a bar with its interval for each row, below its name. */
 function chart(rows, metric) {
   const style = getComputedStyle(document.body);
@@ -71,6 +74,7 @@ function chart(rows, metric) {
     const [value, low, high] = row.figures[metric];
     return { setup: row.setup, interface: row.interface, value, low, high, end: high ?? value, text: number(value) };
   });
+  const dark = Number(isDark());
   const names = Object.keys(data.colours).filter((name) => values.some((row) => row.interface === name));
   const scale = { domain: [0, Math.max(...values.map((row) => row.end)) * 1.25 || 1], nice: false };
   const x = { field: "value", type: "quantitative", scale, title: described(metric) };
@@ -82,7 +86,7 @@ function chart(rows, metric) {
     layer: [
       {
         mark: { type: "bar", height: 9, yOffset: 7, tooltip: { content: "data" } },
-        encoding: { x, color: { field: "interface", title: null, scale: { domain: names, range: names.map((name) => data.colours[name]) } } },
+        encoding: { x, color: { field: "interface", title: null, scale: { domain: names, range: names.map((name) => data.colours[name][dark]) } } },
       },
       { transform: [{ filter: "isValid(datum.high)" }], mark: { type: "rule", yOffset: 7, strokeWidth: 2, color: ink }, encoding: { x: { field: "low", type: "quantitative" }, x2: { field: "high" } } },
       { mark: { type: "text", align: "left", dy: -7, color: ink }, encoding: { x: { value: 0 }, text: { field: "setup" } } },
@@ -140,4 +144,5 @@ form.addEventListener("input", (event) => {
 addEventListener("hashchange", () => show(ofAddress()));
 // The page's theme: the chart has its inks.
 new MutationObserver(() => show({ ...picked })).observe(document.body, { attributeFilter: ["data-theme"] });
+scheme.addEventListener("change", () => show({ ...picked }));
 show(ofAddress());
