@@ -81,6 +81,12 @@ CONCERNS = (
         "--forwarded-allow-ips",
     ),
     Concern(
+        "HTTP/2",
+        "For a client over TLS that asks for it (``TLS=1``), from servers that have it. Gunicorn's sync worker "
+        "does not, so each file of its other workers names it.",
+        "http_protocols",
+    ),
+    Concern(
         "WebSockets",
         "A ping after 20 seconds, and 20 for the answer, wherever that can be set: Granian has no heartbeat, Hypercorn "
         "does not look for the answer, Action Cable's is three seconds, python-socketio has one of its own, for which "
