@@ -50,6 +50,16 @@ def test_a_study_is_measured_over_the_network(pair, study, tmp_path):
     pair.wait_until_nothing_runs_there()
 
 
+def test_over_tls_the_certificate_made_there_is_trusted_here(pair, tmp_path):
+    file, folder = tmp_path / "study.toml", tmp_path / "run"
+    file.write_text(STUDY.format(duration="1s").replace('["gunicorn"]', '[{ setup = "gunicorn", env = { TLS = 1 } }]'))
+    _, _, errors = pair.run("run", file, "--servers", pair.where, "--output", folder, "--anyway")
+    [first] = trials(folder)
+    assert (first["result"]["ok"], first["result"]["handshakes"]["resumed"]) == (50, 0), errors
+    assert first["result"]["handshakes"]["full"] > 0
+    pair.wait_until_nothing_runs_there()
+
+
 def test_ctrl_c_in_a_terminal_ends_all_there(pair, study, tmp_path):
     folder = tmp_path / "run"
     process = pair.start("run", study(duration="30s"), "--servers", pair.where, "--output", folder)
