@@ -81,8 +81,10 @@ class Bench:
         setup, name = self.setups[entry.setup], self.python_of(entry)
         if setups.tls(entry.env) and (lacks := self.host.missing(("openssl",))) is not None:
             return lacks
+        if self.application.own and entry.env.get(services.PGBOUNCER_KNOB):
+            return "PGBOUNCER is for the sample project"
         if not name:
-            return self.application.obstacle(setup)
+            return self.application.obstacle(setup) or self._lacking(self.services_of(entry))
         if self.application.own:
             return "PYTHON is for the sample project: yours has a Python of its own (--python)"
         possible = setup.interface in ("wsgi", "asgi", "bolt") and not setup.stack
@@ -159,7 +161,7 @@ class Bench:
             except UserError as error:
                 raise UserError(f"{entry.label}: {error}") from None
             self._require_fetching(entry, study.tests)
-            self._require_services(entry.label, self.services_of(entry))
+            self._require_postgresql(entry, study.tests)
         apart = self.service_hosts.machines.values()
         self.client_records = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
         self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)
@@ -178,12 +180,21 @@ class Bench:
         for name in test.services:
             if name not in known:
                 raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(known)}")
-        self._require_services(f"test {test.name}", test.services)
+        if (lacks := self._lacking(test.services)) is not None:
+            raise UserError(f"test {test.name}: {lacks}")
 
-    def _require_services(self, whose: str, names: Sequence[str]) -> None:
-        for name in names:
-            if (lacks := self.host.missing(services.known()[name].needs)) is not None:
-                raise UserError(f"{whose}: the service {name}: {lacks}")
+    def _lacking(self, names: Sequence[str]) -> str | None:
+        """What the first of these services that cannot start lacks; None where all can."""
+        lacking = ((name, self.host.missing(services.known()[name].needs)) for name in names)
+        return next((f"the service {name}: {lacks}" for name, lacks in lacking if lacks is not None), None)
+
+    def _require_postgresql(self, entry: Entry, tests: Sequence[Test]) -> None:
+        """Raises UserError where PgBouncer would have nothing behind it."""
+        for test in tests:
+            if services.PGBOUNCER in self.services_of(entry) and POSTGRESQL not in test.services:
+                raise UserError(
+                    f'{entry.label} in test {test.name}: PGBOUNCER is for tests with services = ["{POSTGRESQL}"]'
+                )
 
     def _require_no_cores(self, entry: Entry, service: str) -> None:
         """Raises UserError where a service on its own machine is to have cores of the servers' machine as well."""

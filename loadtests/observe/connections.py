@@ -1,7 +1,8 @@
 """The connections that a PostgreSQL next to the setup holds while it is measured, from pg_stat_activity.
 
 They are read ten times a second, over a connection of ours that is not counted, and kept with the gauges of the setup
-(``loadtests.observe.gauges``). A setup without the service ``postgresql`` is not watched.
+(``loadtests.observe.gauges``). So are those to a PgBouncer in between, and how long requests of the sample project
+waited for Django's pool. A setup without the service ``postgresql`` is not watched.
 """
 
 from __future__ import annotations
@@ -11,14 +12,28 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.errors import UserError, shown_end
-from loadtests.observe.gauges import EVERY_S, Series
+from loadtests.observe.gauges import EVERY_S, GaugeFiles, Series
 from loadtests.observe.sampler import Sampler
-from loadtests.records.trial import IDLE, IN_TRANSACTION, LEFT, OPEN, OPENED, REFUSED, Reading
+from loadtests.records.trial import (
+    AT_PGBOUNCER,
+    IDLE,
+    IN_TRANSACTION,
+    LEFT,
+    OPEN,
+    OPENED,
+    POOL_WAIT_MS,
+    POOL_WAITS,
+    REFUSED,
+    Reading,
+)
 
 POSTGRESQL_URL = "postgresql.url"  # in RUN_DIR: supervisor/postgresql.sh writes it
-LOG = "postgresql.log"  # likewise: what the server itself says, where it is the service's own
-REFUSALS = (b"too many clients already", b"remaining connection slots are reserved")
-NAMES = (OPEN, IDLE, IN_TRANSACTION)
+LOGS = ("postgresql.log", "pgbouncer.log")  # likewise: what the servers themselves say, where they are services
+PGBOUNCER, PGBOUNCER_PORT = "pgbouncer", 6432  # the database in which it answers about itself; its socket is in RUN_DIR
+POOL_FILES = "database-pool-*"  # by process id: testproject/endpoints/pool_waits.py
+REFUSALS = (b"too many clients already", b"remaining connection slots are reserved", b"no more connections allowed")
+LEFT_EVERY_S = 1.0
+NAMES = (OPEN, IDLE, IN_TRANSACTION, AT_PGBOUNCER)
 COUNTS = """
 SELECT count(*), count(*) FILTER (WHERE state = 'idle'), count(*) FILTER (WHERE state LIKE 'idle in transaction%')
 FROM pg_stat_activity
@@ -33,10 +48,12 @@ class ConnectionWatch:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._sampler = Sampler(self._sample, EVERY_S)
+        self._pools = GaugeFiles(folder, files=POOL_FILES)
         self._connection: Any = None
+        self._pgbouncer: Any = None
         self._knows_refused = False
         self._begun = 0.0
-        self._before: tuple[int, int] = (0, 0)
+        self._before: dict[str, int] = {}
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
@@ -49,6 +66,12 @@ class ConnectionWatch:
 
         try:
             self._connection = psycopg.connect(address, autocommit=True)
+            if (self._folder / f".s.PGSQL.{PGBOUNCER_PORT}").exists():
+                self._pgbouncer = psycopg.connect(
+                    f"postgresql://{PGBOUNCER}@/{PGBOUNCER}?host={self._folder}&port={PGBOUNCER_PORT}",
+                    autocommit=True,
+                    prepare_threshold=None,  # about itself it answers no prepared statement
+                )
         except psycopg.OperationalError as error:  # a server of DATABASE_URL, whose connections others hold
             raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
         # The log of a server that DATABASE_URL names is not here, so whom it refuses is not known.
@@ -59,37 +82,61 @@ class ConnectionWatch:
         self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
-        """All readings, counted from ``settle_s`` after the begin. With ``left_after_s`` it waits for that long, and
-        adds how many connections are left then, and how many were opened and refused in all."""
+        """All readings, counted from ``settle_s`` after the begin. With ``left_after_s`` it goes on counting for
+        so long those that are left, or until none is, and adds how many were opened and refused in all, and how often
+        and for how many milliseconds requests waited for Django's pool."""
         if not self._sampler.stop():
             return {}
         kept = [(round(t - settle_s, 3), counts) for t, counts in self._read if t >= settle_s]
+        shown = NAMES if self._pgbouncer else NAMES[:-1]
         series: dict[str, tuple[Reading, ...]] = {
-            name: tuple((t, counts[place]) for t, counts in kept) for place, name in enumerate(NAMES)
+            name: tuple((t, counts[place]) for t, counts in kept) for place, name in enumerate(shown)
         }
         if left_after_s:
-            time.sleep(left_after_s)
-            self._sample()
-            ended, counts = self._read[-1]
-            opened, refused = (after - before for after, before in zip(self._totals(), self._before, strict=True))
-            totals = {LEFT: counts[0], OPENED: opened, **({REFUSED: refused} if self._knows_refused else {})}
-            series |= {name: ((round(ended - settle_s, 3), value),) for name, value in totals.items()}
+            left = self._left(settle_s, left_after_s)
+            # A process that ended took its part of the waits with it.
+            totals = {name: max(0, value - self._before.get(name, 0)) for name, value in self._totals().items()}
+            series |= {LEFT: left, **{name: ((left[-1][0], value),) for name, value in totals.items()}}
         self.close()
         return series
 
     def close(self) -> None:
         """Ends it, without readings."""
         self._sampler.stop()
-        if self._connection is not None:
-            self._connection.close()
+        self._pools.close()
+        for connection in filter(None, (self._connection, self._pgbouncer)):
+            connection.close()
+
+    def _left(self, settle_s: float, within_s: float) -> tuple[Reading, ...]:
+        """The open connections, once a second. Without a load and without any of them none will be opened."""
+        readings: list[Reading] = []
+        while len(readings) * LEFT_EVERY_S < within_s and (not readings or readings[-1][1]):
+            time.sleep(LEFT_EVERY_S)
+            self._sample()
+            at, counts = self._read[-1]
+            readings.append((round(at - settle_s, 3), counts[0]))
+        return tuple(readings)
 
     def _sample(self) -> None:
         counts = self._connection.execute(COUNTS).fetchone()
+        if self._pgbouncer:
+            counts = (*counts, self._at_pgbouncer())
         self._read.append((time.monotonic() - self._begun, tuple(counts)))
 
-    def _totals(self) -> tuple[int, int]:
-        """Sessions and refused connections since the server started."""
+    def _at_pgbouncer(self) -> int:
+        """The clients of PgBouncer but us."""
+        found = self._pgbouncer.execute("SHOW POOLS")
+        columns = [column.name for column in found.description]
+        pools = [dict(zip(columns, row, strict=True)) for row in found]
+        return sum(int(one["cl_active"]) + int(one["cl_waiting"]) for one in pools if one["database"] != PGBOUNCER)
+
+    def _totals(self) -> dict[str, int]:
+        """What was opened, refused and waited for since the servers started, as far as it is known."""
         [sessions] = self._connection.execute(SESSIONS).fetchone()
-        log = self._folder / LOG
-        said = log.read_bytes() if log.is_file() else b""
-        return sessions, sum(said.count(words) for words in REFUSALS)
+        totals: dict[str, int] = {OPENED: sessions}
+        if self._knows_refused:
+            logs = [file.read_bytes() for name in LOGS if (file := self._folder / name).is_file()]
+            totals[REFUSED] = sum(said.count(words) for said in logs for words in REFUSALS)
+        if self._pools.look():
+            totals |= dict(zip((POOL_WAITS, POOL_WAIT_MS), self._pools.read(), strict=True))
+        return totals

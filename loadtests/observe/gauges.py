@@ -30,16 +30,17 @@ Series = dict[str, tuple[Reading, ...]]
 
 
 class GaugeFiles:
-    """The gauges of all processes that have some, in a folder."""
+    """The gauges of all processes that have some, in a folder: two numbers in a file of each."""
 
-    def __init__(self, folder: Path, alive: Callable[[int], bool] = psutil.pid_exists) -> None:
+    def __init__(self, folder: Path, alive: Callable[[int], bool] = psutil.pid_exists, files: str = FILES) -> None:
         self._folder = folder
+        self._files = files
         self._alive = alive
         self._open: dict[str, mmap.mmap] = {}
 
     def look(self) -> bool:
         """Looks for processes that have come or gone; whether there are any."""
-        found = {file.name: file for file in self._folder.glob(FILES) if self._alive(_pid(file.name))}
+        found = {file.name: file for file in self._folder.glob(self._files) if self._alive(_pid(file.name))}
         for name in self._open.keys() - found.keys():
             self._open.pop(name).close()
         for name in found.keys() - self._open.keys():
@@ -48,7 +49,7 @@ class GaugeFiles:
         return bool(self._open)
 
     def read(self) -> tuple[int, ...]:
-        """The sums over all processes, in the order of NAMES."""
+        """The sums over all processes."""
         each = [NUMBERS.unpack_from(memory) for memory in self._open.values()]
         return tuple(map(sum, zip(*each, strict=True))) if each else (0,) * len(NAMES)
 

@@ -19,9 +19,12 @@ GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
 Reading = tuple[Amount, Count]
 Readings = Annotated[tuple[Reading, ...], Meta(max_length=1_000_000)]
 
-# The gauges of a PostgreSQL next to the setup.
+# The gauges of a PostgreSQL next to the setup: while the load is made, after it, and over all of it.
 OPEN, IDLE, IN_TRANSACTION = "connections", "connections idle", "connections idle in transaction"
 LEFT, OPENED, REFUSED = "connections left", "connections opened", "connections refused"
+# Likewise, of what may be between PostgreSQL and the views.
+AT_PGBOUNCER = "connections to pgbouncer"
+POOL_WAITS, POOL_WAIT_MS = "waits for a connection", "waits for a connection in ms"
 
 # In the name of a metric: nothing that would make it another's.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]

@@ -173,6 +173,7 @@ SAMPLES = {
         f"a whole number of seconds from 0 to {MOST_CONN_MAX_AGE}, or none, is needed",
         lambda text: text == "none" or _whole(0, MOST_CONN_MAX_AGE).fits(text),
     ),
+    "PGBOUNCER": _one_of("1", needed="1 is needed"),
     "SESSIONS": _one_of(*SESSIONS),
     "DATASTORE_GRPC": _one_of("0", "1", needed="1 or 0 is needed"),
     "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT is needed"),

@@ -82,6 +82,11 @@ def postgresql_somewhere(bin: Path) -> bool:
     return named or system("initdb")(bin) or bool(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
 
 
+def pgbouncer_in_between(bin: Path) -> bool:
+    """Whether there is a PgBouncer that supervisor/pgbouncer.sh can put before the service postgresql."""
+    return "DATABASE_URL" not in os.environ and system("pgbouncer")(bin)
+
+
 NEWER_PYTHON = "it needs Python 3.12 or newer (docs/setups.rst, PYTHON)"
 # The Python packages are in requirements.txt, but for mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
@@ -120,6 +125,7 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "stack-2016": (other_stacks.is_installed("2016"), other_stacks.STACKS["2016"]),
     "google-cloud-datastore": (module("google.cloud.datastore"), "pip install google-cloud-datastore"),
     "postgresql": (postgresql_somewhere, "apt-get install postgresql, or set DATABASE_URL"),
+    "pgbouncer": (pgbouncer_in_between, "apt-get install pgbouncer, and leave out DATABASE_URL"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
 

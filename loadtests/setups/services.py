@@ -62,21 +62,23 @@ class Service:
         return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
+PGBOUNCER, PGBOUNCER_KNOB = "pgbouncer", "PGBOUNCER"
 # The services of session stores, by SESSIONS.
 _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
 
 
 def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The services of the session store that ``env``, or this process's environment, names. The setup is charged for
-    them, as for a store within the server."""
-    return _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
+    """The services that knobs in ``env``, or in this process's environment, ask for: of the session store, and
+    PgBouncer. The setup is charged for them, as for a store or a pool within the server."""
+    sessions = _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
+    return (*sessions, PGBOUNCER) if env.get(PGBOUNCER_KNOB) or os.environ.get(PGBOUNCER_KNOB) else sessions
 
 
 def found_here(names: Iterable[str]) -> dict[str, str]:
     """The variables with which servers find the services that run next to them, where the environment names no
-    other."""
+    other. Of two with the same variable the first is in front."""
     services = known()
-    named = (services[name].here.partition("=") for name in names if services[name].here)
+    named = (services[name].here.partition("=") for name in reversed(tuple(names)) if services[name].here)
     return {variable: value for variable, _, value in named if not os.environ.get(variable)}
 
 

@@ -1,4 +1,4 @@
-"""Gauges of the pools: connections in use, and fetches that wait for one.
+"""Numbers that a process shows the harness, and gauges of pools: connections in use, and fetches that wait for one.
 
 Two numbers in a file in memory, written by this process alone; the harness adds up all processes every 100 ms
 (loadtests/observe/gauges.py). They are counted around the call: from its begin to its end a fetch holds a connection of
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-NUMBERS = struct.Struct("<QQ")  # as loadtests/observe/gauges.py reads them: in use, waiting
+NUMBERS = struct.Struct("<QQ")  # as loadtests/observe/gauges.py reads them
 
 
 class CountedPool(Generic[T]):
@@ -31,28 +31,47 @@ class CountedPool(Generic[T]):
         return self.fetches > self.size
 
 
+class Shown:
+    """Two numbers of this process in a file ``<name>-<pid>`` of a folder; without one, in memory alone."""
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self.name = name
+        self.folder = folder
+        self.pid = 0
+        self.memory: mmap.mmap | bytearray = bytearray(NUMBERS.size)
+
+    def show(self, first: int, second: int) -> None:
+        """Writes them."""
+        if self.pid != os.getpid():  # the first time, or in a child of a process that has written before
+            self._open()
+        NUMBERS.pack_into(self.memory, 0, first, second)
+
+    def _open(self) -> None:
+        self.pid = os.getpid()
+        if self.folder is not None:
+            with open(self.folder / f"{self.name}-{self.pid}", "w+b") as file:
+                file.truncate(NUMBERS.size)
+                self.memory = mmap.mmap(file.fileno(), NUMBERS.size)
+
+
 class PoolGauge:
     """Counts in a file ``pool-<pid>`` of a folder; without one, in memory alone."""
 
     def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self.pid = 0
         self.in_use = 0
         self.waiting = 0
         self.lock = threading.Lock()
-        self.memory: mmap.mmap | bytearray = bytearray(NUMBERS.size)
+        self.shown = Shown("pool", folder)
 
     def entered(self, pool: CountedPool) -> None:
         """A fetch has begun in that pool."""
         with self.lock:
-            if self.pid != os.getpid():  # the first one, or in a child of a process that has fetched before
-                self._open()
             pool.fetches += 1
             if pool.fetches > pool.size:
                 self.waiting += 1
             else:
                 self.in_use += 1
-            NUMBERS.pack_into(self.memory, 0, self.in_use, self.waiting)
+            self.shown.show(self.in_use, self.waiting)
 
     def left(self, pool: CountedPool) -> None:
         """A fetch has ended; where others wait, one of them has its connection now."""
@@ -62,11 +81,4 @@ class PoolGauge:
             else:
                 self.in_use -= 1
             pool.fetches -= 1
-            NUMBERS.pack_into(self.memory, 0, self.in_use, self.waiting)
-
-    def _open(self) -> None:
-        self.pid = os.getpid()
-        if self.folder is not None:
-            with open(self.folder / f"pool-{self.pid}", "w+b") as file:
-                file.truncate(NUMBERS.size)
-                self.memory = mmap.mmap(file.fileno(), NUMBERS.size)
+            self.shown.show(self.in_use, self.waiting)

@@ -35,6 +35,7 @@ WRONG = [
     ("REDIS_URL", "redis://127.0.0.1:70000", "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"),
     ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),
     ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800, or none, is needed"),
+    ("PGBOUNCER", "yes", "1 is needed"),
     ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore is needed"),
     ("DATASTORE_GRPC", "yes", "1 or 0 is needed"),
     ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT is needed"),

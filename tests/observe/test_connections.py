@@ -10,12 +10,15 @@ from loadtests.setups import needs, services
 from tests.fixtures.databases import postgresql
 
 
-def with_postgresql(test):
-    """Marks a test of a server that this machine may lack."""
+def with_services(*names):
+    """Marks a test of servers that this machine may lack."""
     lacks = pytest.mark.skipif(
-        bool(needs.missing_needs(["postgresql"])), reason="no PostgreSQL: apt-get install postgresql"
+        bool(needs.missing_needs(names)), reason=f"not all are there: apt-get install {' '.join(names)}"
     )
-    return pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
+    return lambda test: pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
+
+
+with_postgresql = with_services("postgresql")
 
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
@@ -53,6 +56,19 @@ services = ["postgresql"]
 """
 
 
+BETWEEN = """
+setups = [{ setup = "gunicorn-gthread", env = { THREADS = 8, CONN_MAX_AGE = 60, PGBOUNCER = 1 } }]
+blocks = 1
+interleave = false
+[tests.throughput]
+path = "/db"
+connections = 8
+duration = "2s"
+warmup = "500ms"
+services = ["postgresql"]
+"""
+
+
 @pytest.fixture
 def leaking(tmp_path):
     """A project that leaves one in so many of its connections open, in a transaction."""
@@ -80,7 +96,7 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp
     gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
     assert trial["result"]["ok"] == REQUESTS, printed + errors
     assert gauges["connections opened"] == [REQUESTS]
-    [left] = gauges["connections left"]
+    left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
     # psycopg begins a transaction with the first query; the last connection may have come after the last look.
     assert gauges["connections idle in transaction"][-1] in (left - 1, left)
@@ -115,6 +131,49 @@ def test_whom_somebody_elses_database_refused_is_unknown(cli, leaking, somebody_
     assert trial["gauges"]["connections opened"][0][1] == REQUESTS, printed + errors
     assert "connections refused" not in trial["gauges"]
     cli.wait_until_nothing_runs()
+
+
+@with_services("postgresql", "pgbouncer")
+def test_connections_to_pgbouncer_are_counted_beside_those_to_postgresql(cli, tmp_path):
+    study = tmp_path / "between.toml"
+    study.write_text(BETWEEN)
+    folder = tmp_path / "run"
+    _, printed, errors = cli.run("run", study, "--anyway", "--output", folder)
+    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
+    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
+    assert gauges["connections to pgbouncer"][-1] == 8, printed + errors  # a thread each, kept
+    assert 1 <= max(gauges["connections"]) <= 8
+    assert trial["result"]["errors"] == {}
+    assert {one["role"]: one["charged"] for one in trial["processes"]} == {
+        "web": True, "pgbouncer": True, "postgresql": False
+    }  # fmt: skip
+    cli.wait_until_nothing_runs()
+
+
+def test_without_pgbouncer_its_setups_are_left_out_and_that_is_said(command, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
+    code, printed, errors = command(
+        "run", "connections", "--setups", "gunicorn-0,uvicorn-pgbouncer", "--dry-run", "--anyway"
+    )
+    assert code == 0, errors
+    assert "the service pgbouncer: pgbouncer is not installed: apt-get install pgbouncer, and leave out" in printed
+
+
+def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(needs, "system", lambda name: lambda bin: True)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    study = tmp_path / "between.toml"
+    study.write_text(BETWEEN.replace('services = ["postgresql"]\n', ""))
+    code, _, errors = command("run", study, "--dry-run")
+    assert (code, errors.count("\n")) == (1, 1)
+    assert 'gunicorn-gthread in test throughput: PGBOUNCER is for tests with services = ["postgresql"]' in errors
+
+
+def test_of_two_services_with_one_variable_the_first_is_in_front(monkeypatch):
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
+    assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}
+    assert services.found_here(["postgresql"]) == {"DATABASE_URL": behind}
 
 
 def test_the_servers_find_the_services_own_database_unless_the_environment_names_one(monkeypatch):

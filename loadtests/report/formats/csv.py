@@ -1,14 +1,18 @@
-"""summary.csv: a row for each setup and test, with the mean and the interval over blocks of each metric."""
+"""summary.csv: a row for each setup and test, with the mean and the interval over blocks of each metric, and what its
+trials counted."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import re
 
 from loadtests.analyse import readings
 from loadtests.analyse.results import Results
 from loadtests.formatting import closed
+from loadtests.plan import held_connections
+from loadtests.plan.trial_count import TrialCount
 
 
 def csv_text(results: Results) -> str:
@@ -17,9 +21,11 @@ def csv_text(results: Results) -> str:
     Unknown figures and open ends of intervals are empty; ``unverified`` counts trials whose figures only the report
     shows."""
     names = _metrics(results)
+    counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.kind.answers)}
+    counted = {name: one for name, one in counted.items() if one.over(results.trials) is not None}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    figures = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+    figures = [*(f"{name}{end}" for name in names for end in ("", "_low", "_high")), *counted]
     writer.writerow(["label", "setup", "test", "trials", "invalid", "unverified", "sent", "ok", "failed", *figures])
     for entry in results.study.entries:
         for test in results.tests:
@@ -36,6 +42,7 @@ def csv_text(results: Results) -> str:
                 sum(sum(result.failed.values()) for result in measured),
             ]
             values = [value for name in names for value in _figures(results, cell.label, cell.test, name)]
+            values += ["" if (n := one.over(cell.valid)) is None else f"{n:.6g}" for one in counted.values()]
             writer.writerow([entry.label, entry.setup, test.name, *counts, *values])
     return text.getvalue()
 
@@ -44,6 +51,11 @@ def _metrics(results: Results) -> list[str]:
     shown = {metric.name for test in results.tests for metric in (*test.columns, *test.judged)}
     wanted = shown | {one.metric for one in results.observations}
     return [metric.name for metric in readings.every(results.roles, results.uncharged) if metric.name in wanted]
+
+
+def _column(counted: TrialCount) -> str:
+    """``database_connections_left_behind``."""
+    return re.sub(r"\W+", "_", counted.called)
 
 
 def _figures(results: Results, label: str, test: str, metric: str) -> list[str]:

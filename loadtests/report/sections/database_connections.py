@@ -2,27 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from loadtests.analyse.results import Results
-from loadtests.plan.held_connections import COUNTED
+from loadtests.analyse.results import Cell, Results
+from loadtests.plan.held_connections import BEHIND, COUNTED, HELD
 from loadtests.plan.kinds import Test
-from loadtests.records.trial import OPEN
+from loadtests.records import Trial
+from loadtests.records.trial import AT_PGBOUNCER, IDLE, IN_TRANSACTION, LEFT, OPEN
 from loadtests.report import leading_counts, tables
+from loadtests.report.charts import small_multiples
+from loadtests.report.charts.shared import Chart, Rows
+from loadtests.report.leading_counts import in_words
 from loadtests.report.view import Table
+
+ALWAYS = 6  # columns; the others are of what only some runs have
+POINTS = 24  # of a line while the load is made
+LINES = {OPEN: "open", IDLE: "idle", IN_TRANSACTION: "idle in transaction", AT_PGBOUNCER: "at PgBouncer", LEFT: "open"}
 
 
 def connections(results: Results, test: Test) -> Iterator[Table]:
     """A table of a test's database connections; none where none were counted."""
-    cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
-    if any(OPEN in trial.gauges for cell in cells for trial in cell.valid):
+    cells = _cells(results, test)
+    trials = [trial for cell in cells for trial in cell.valid]
+    if any(OPEN in trial.gauges for trial in trials):
+        shown = [one for place, one in enumerate(COUNTED) if place < ALWAYS or one.over(trials) is not None]
         yield tables.listed(
             f"connections-{test.name}",
             f"Database connections: {test.description}",
             cells,
-            {"setup": lambda cell: cell.label, **leading_counts.columns(COUNTED)},
+            {"setup": lambda cell: cell.label, **leading_counts.columns(shown)},
             "Open, idle, idle in transaction: the most at a time, read ten times a second. Left: still open 10 s after "
-            "the load (1 s after one of less than 4 s). Too many clients: connections that PostgreSQL refused. Medians "
-            "over valid trials; of what was refused, the sum.",
+            "the load (1 s after one of less than 4 s). Too many clients: connections that were refused. At PgBouncer: "
+            "the most that the application had open there. Pool waits: requests that waited for Django's pool, by its "
+            "own count. Medians over valid trials; of what was refused, the sum.",
             tables.Layout(optional=("idle", "idle in transaction")),
         )
+
+
+def over_time(results: Results, test: Test) -> Iterator[Chart]:
+    """A small panel for each setup, with its connections over the seconds of a trial; none where none were counted."""
+    drawn = [trial for cell in _cells(results, test) if (trial := _typical(cell)) is not None]
+    rows = [row for trial in drawn for row in _rows(trial)]
+    if rows:
+        title = "Database connections over time"
+        lasts = max(row["t"] for row in rows)
+        yield Chart(
+            f"connections-over-time-{test.name}",
+            f"{title}; {test.description}. The load ends at the dashed line.",
+            f"{title}, {test.description}, for {lasts:.0f} seconds: {_in_words(drawn)}.",
+            partial(
+                small_multiples.over_time,
+                rows,
+                title,
+                [
+                    f"{test.description}, {test.engine}; the block with the median figure",
+                    "seconds since the measurement began; the load ends at the dashed line",
+                ],
+            ),
+            summary=f"{title}, {test.name}",
+        )
+
+
+def _cells(results: Results, test: Test) -> list[Cell]:
+    """Those of the setups, the one that held the fewest connections first."""
+    return [results.cells[label, test.name] for label in leading_counts.ordered(results, test, HELD)]
+
+
+def _typical(cell: Cell) -> Trial | None:
+    """The valid trial that held the median number of connections; None where none were counted."""
+    held = [(most, trial.block, trial) for trial in cell.valid if (most := HELD.read(trial)) is not None]
+    return sorted(held, key=lambda one: one[:2])[(len(held) - 1) // 2][2] if held else None
+
+
+def _rows(trial: Trial) -> Rows:
+    """The lines' points: while the load is made the most in each of POINTS parts of it, then every reading."""
+    assert trial.result is not None  # it is valid
+    ended = trial.result.duration_s
+    each_s = ended / POINTS
+    rows: Rows = []
+    for gauge, name in LINES.items():
+        found: dict[float, int] = {}
+        for t, value in trial.gauges.get(gauge, ()):
+            at = t if gauge == LEFT else int(t / each_s) * each_s
+            found[at] = max(value, found.get(at, 0))
+        rows += [
+            {"label": trial.label, "name": name, "t": round(at, 2), "value": value, "ended": round(ended, 2)}
+            for at, value in found.items()
+        ]
+    return rows
+
+
+def _in_words(drawn: Sequence[Trial]) -> str:
+    parts = []
+    for trial in drawn:
+        left = BEHIND.read(trial)
+        rest = "" if left is None else f", then {in_words(left)}"
+        parts.append(f"{trial.label} up to {in_words(HELD.over([trial]) or 0)}{rest}")
+    return "; ".join(parts)

@@ -16,7 +16,7 @@ from loadtests.formatting import number, plural, series
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginStage, Second, Trial
 from loadtests.records.heat import end_of
-from loadtests.records.trial import OPEN
+from loadtests.records.trial import LEFT, OPEN
 from loadtests.report.charts import picture
 from loadtests.report.charts.picture import HIGH, LOW, Panel
 from loadtests.report.charts.shared import Chart, Rows
@@ -233,9 +233,11 @@ def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """Pool connections in use, and fetches waiting for one: the maximum in each column."""
+    """Pool connections in use and fetches waiting for one, or database connections: the maximum in each column."""
     rows: Rows = []
     for name, shown in trial.gauges.items():
+        if name == LEFT:  # after the load
+            continue
         for column in columns:
             found = [value for t, value in shown if column.t <= t < column.t2]
             if found:

@@ -5,6 +5,7 @@ import dataclasses
 from loadtests.analyse.results import Results
 from loadtests.formatting import DASH
 from loadtests.report import page as pages
+from tests.fixtures.pages import drawn, summary
 
 
 def gauges(block):
@@ -12,7 +13,7 @@ def gauges(block):
         "connections": ((0.0, 1), (0.1, 40 + block), (0.2, 5)),
         "connections idle": ((0.0, 1), (0.1, 0), (0.2, 5)),
         "connections idle in transaction": ((0.0, 0), (0.1, 0), (0.2, 0)),
-        "connections left": ((10.2, 5),),
+        "connections left": ((1.2, 40), (10.2, 5)),
         "connections opened": ((10.2, 50),),
         "connections refused": ((10.2, block),),
     }
@@ -21,6 +22,11 @@ def gauges(block):
 def table(run):
     sections = pages.compose(Results(run)).sections
     return next((one for section in sections for one in section.tables if one.name.startswith("connections-")), None)
+
+
+def charts(run):
+    sections = pages.compose(Results(run)).sections
+    return [one for section in sections for one in section.charts if one.name.startswith("connections-over-time-")]
 
 
 def test_what_was_held_opened_left_and_refused_is_told_by_setup(build_run):
@@ -43,3 +49,42 @@ def test_what_was_held_opened_left_and_refused_is_told_by_setup(build_run):
     assert [field.text for field in rows["uvicorn"]] == ["42", "5", "0", "100", "5", "3"]
     assert [field.tone for field in rows["uvicorn"]] == ["", "", "", "", "", "bad"]
     assert {field.text for field in rows["gunicorn"]} == {DASH}
+
+
+def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_there_are_any(build_run):
+    run = build_run(labels=("gunicorn", "uvicorn"), blocks=1, tests=("latency",))
+    for trial in run.trials():
+        more = {
+            "gunicorn": {"connections to pgbouncer": ((0.0, 3), (0.1, 40))},
+            "uvicorn": {"waits for a connection": ((10.2, 200),), "waits for a connection in ms": ((10.2, 2500),)},
+        }
+        result = dataclasses.replace(trial.result, completed=500)
+        run.save_trial(dataclasses.replace(trial, result=result, gauges={**gauges(1), **more[trial.label]}))
+    found = table(run)
+    assert found.columns[7:] == ("at PgBouncer", "pool waits/1,000 requests", "ms/pool wait")
+    rows = {row[0].text: [field.text for field in row[7:]] for row in found.rows}
+    assert rows == {"gunicorn": ["40", DASH, DASH], "uvicorn": [DASH, "400", "12"]}
+    figures = {row["label"]: row for row in summary(run)}
+    assert figures["uvicorn"]["waits_for_Django_s_pool_for_1_000_requests"] == "400"
+    assert figures["uvicorn"]["milliseconds_of_a_wait_for_Django_s_pool"] == "12.5"
+    assert figures["gunicorn"]["milliseconds_of_a_wait_for_Django_s_pool"] == ""
+    assert figures["gunicorn"]["database_connections_left_behind"] == "5"
+
+
+def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(build_run):
+    run = build_run(labels=("gunicorn", "uvicorn", "daphne"), blocks=1, tests=("latency",))
+    assert charts(run) == []
+    many = {"connections": tuple((round(0.1 * n, 1), n % 7) for n in range(100)), "connections left": ((11.0, 2),)}
+    for trial in run.trials():
+        if trial.label != "daphne":
+            shown = gauges(1) if trial.label == "uvicorn" else many
+            run.save_trial(dataclasses.replace(trial, gauges=shown))
+    [chart] = charts(run)
+    assert "gunicorn up to 6, then 2; uvicorn up to 41, then 5." in chart.alt
+    rows = drawn(chart, "ended")
+    assert {row["label"] for row in rows} == {"gunicorn", "uvicorn"}
+    assert [(row["t"], row["value"]) for row in rows if row["label"] == "uvicorn"][-2:] == [(1.2, 40), (10.2, 5)]
+    busy = [row for row in rows if row["label"] == "gunicorn"]
+    assert max(row["value"] for row in busy) == 6
+    assert len(busy) < 30  # of 101 readings: as many as a line needs
+    assert {row["ended"] for row in rows} == {run.trials()[0].result.duration_s}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from loadtests.analyse.results import Results
 from loadtests.plan.kinds import Kind, Test, known
 from loadtests.report import points, tables
-from loadtests.report.sections.database_connections import connections
+from loadtests.report.sections.database_connections import connections, over_time
 from loadtests.report.sections.deliveries import deliveries
 from loadtests.report.sections.handshakes import handshakes
 from loadtests.report.sections.kinds import (
@@ -69,7 +69,7 @@ def _section(results: Results, kind: Kind, tests: list[Test]) -> Section:
         kind.heading,
         (kind.about,),
         (*(_figures(results, test, more) for test in tests), *further),
-        tuple(chart for test in tests for chart in more.charts(results, test)),
+        tuple(chart for test in tests for chart in (*over_time(results, test), *more.charts(results, test))),
     )
 
 
