@@ -165,6 +165,8 @@ def nothing_ok(load: Load, result: Result) -> str | None:
             "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give the name that it has as "
             "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
+    elif "certificate" in result.examples.get("other", ""):
+        hint = "; name a file with the one to trust in the environment: NODE_EXTRA_CA_CERTS=FILE"
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.engines import get, node
+from loadtests.measure.url import nothing_ok
 from loadtests.workload import Load, Request
 
 pytestmark = pytest.mark.servers
@@ -29,7 +30,7 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """A function: the result of a load on the server, and its own counts. ``origin`` is the server's."""
+    """A function: the result of a load on the server, and its own counts. ``origin`` and ``certificate`` are the server's."""
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([node.require(), SERVER, cert, key], **pipes) as server:
@@ -46,7 +47,7 @@ def loaded(tmp_path):
             result = get("openloop").run(Load(origin, (request,), (b"OK",), **fields))
             return result, counts()
 
-        run.origin, run.counts = origin, counts
+        run.origin, run.counts, run.certificate = origin, counts, cert
         yield run
         server.kill()
 
@@ -97,6 +98,15 @@ def test_a_closed_loop_counts_as_well(loaded, protocol):
     result, counts = loaded(closes=True, protocol=protocol, rate=None, connections=2, duration_s=0.3)
     assert result.errors == {}
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": result.sent}
+
+
+def test_a_certificate_may_be_named_in_the_environment(loaded, monkeypatch):
+    named = {"rate": 20, "duration_s": 0.5, "ca": None}
+    result, _ = loaded(**named)
+    assert "NODE_EXTRA_CA_CERTS=FILE" in nothing_ok(Load.of_url(f"{loaded.origin}/"), result)
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(loaded.certificate))
+    result, _ = loaded(**named)
+    assert (result.ok, result.errors) == (10, {})
 
 
 @pytest.mark.parametrize("protocol", ["http", "http2"])
