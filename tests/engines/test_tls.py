@@ -30,7 +30,7 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """A function: the result of a load on the server, and its own counts; it has the server's ``origin`` and ``certificate``."""
+    """A function: the result of a load on the server, and its own counts; with the server's origin and certificate."""
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([node.require(), SERVER, cert, key], **pipes) as server:
