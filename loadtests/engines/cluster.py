@@ -28,7 +28,7 @@ from loadtests.errors import UserError, shown, shown_end
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
 from loadtests.hosts.error_tail import ErrorTail
-from loadtests.hosts.link import CONNECT_S, Address, failure, in_tree
+from loadtests.hosts.link import CONNECT_S, SSH_FAILED, Address, failure, in_tree
 from loadtests.hosts.network import REACHED_WITHIN_S, Network
 from loadtests.observe.machine import Description, boot
 
@@ -130,11 +130,12 @@ class Worker(GeneratorProcess):
         return event
 
     def ended(self) -> UserError:
-        """One that was there has cost a load; where there is none any more, no other load can be made either."""
+        """One that ends costs a load; where its machine cannot be reached, no other load can be made either."""
         if self.address is None:
             return super().ended()
-        found = failure(self.address, self.popen.wait(), self.errors.text())
-        return EngineError(str(found)) if self.came else found
+        status = self.popen.wait()
+        found = failure(self.address, status, self.errors.text())
+        return found if status == SSH_FAILED and not self.came else EngineError(str(found))
 
     def spin(self) -> float | None:
         return self._answer({"spin": True}, float) if self.machine else None

@@ -174,8 +174,9 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study
     wait_for((folder / "run.json").exists, "no run")
     worker = wait_for(lambda: [one for one in with_children(running(away, WORKER)) if is_apart(one)], "no load")[0]
     worker.kill()
-    process.communicate(timeout=2 * WITHIN_S)
+    _, errors = process.communicate(timeout=2 * WITHIN_S)
     away.wait_until_nothing_runs()
+    assert len(trials(folder)) == 2, errors
     first, second = trials(folder)
     assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
     assert f"{machines.second}: " in first["log"]
