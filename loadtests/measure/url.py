@@ -96,7 +96,7 @@ class UrlLoad:
             duration_s=duration_s,
             timeout_s=duration(self.timeout),
             processes=self.processes,
-            core=_generator_core() if self.processes == 1 else None,
+            core=hosts.at("local").allot(None).generator[0] if self.processes == 1 else None,
             **conversation,
         )
 
@@ -162,8 +162,8 @@ def nothing_ok(load: Load, result: Result) -> str | None:
     hint = ""
     if result.examples.get("status", "").startswith("status 400 ") and not names_host:
         hint = (
-            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give the name that it has as "
-            "a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
+            "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give one that it has, "
+            "as a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
     elif "certificate" in result.examples.get("other", ""):
         hint = "; name a file with the one to trust in the environment: NODE_EXTRA_CA_CERTS=FILE"
@@ -295,7 +295,3 @@ def _arrival_seed(arrivals: str) -> int | None:
     if arrivals not in ARRIVALS:
         raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
     return ARRIVAL_SEED if arrivals == "random" else None
-
-
-def _generator_core() -> int:
-    return hosts.at("local").allot(None).generator[0]

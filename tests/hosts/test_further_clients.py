@@ -51,7 +51,7 @@ def measured(third, tmp_path):
             for name, clients in (("one", ()), ("three", ("--clients", f"{third.second},{third.third}"))):
                 hosts = ("--servers", third.where, *clients, "--output", tmp_path / name, "--anyway")
                 _, _, errors = third.run("run", study, *options, *hosts, timeout=300)
-                found.append({(one["setup"], one["test"]): one for one in trials(tmp_path / name)})
+                found.append({(one["label"], one["test"]): one for one in trials(tmp_path / name)})
                 assert found[-1], errors
                 third.wait_until_nothing_runs_anywhere()
         assert len(json.loads((tmp_path / "three" / "run.json").read_text())["clients"]) == 2

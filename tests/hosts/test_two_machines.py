@@ -150,6 +150,7 @@ def test_a_host_with_another_key_is_not_talked_to(pair, study):
         code, printed, errors = pair.run("run", study(duration="1s"), "--servers", pair.where)
     finally:
         restore()
-    assert (code, printed) == (1, "")
+    assert code == 1
+    assert "setup" not in printed  # at most that this machine is busy
     assert errors.startswith("error: ssh://server: Host key verification failed.")
     assert errors.count("\n") == 1

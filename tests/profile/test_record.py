@@ -17,6 +17,7 @@ class Running:
     """A server that is a process with nothing to do."""
 
     url = "http://127.0.0.1:1"
+    ca = None
     folder = None
 
     def __init__(self):

@@ -101,5 +101,5 @@ def test_a_killed_worker_is_started_again():
         assert len(victims) == 2
         for victim in victims:
             os.kill(victim, signal.SIGKILL)
+        wait_for(lambda: not victims & workers())
         wait_for(lambda: running.ask(running.health, 60).status == 200)
-        assert not victims & workers()

@@ -29,6 +29,7 @@ PROCESSES = {
     "gunicorn-asgi": 3,
     "gunicorn-uvicorn": 3,
     "gunicorn-nginx": 3,
+    "gunicorn-rolling": 6,  # two of them
     "uvicorn": 4,
     "uvicorn-nginx": 4,
     "hypercorn": 4,
@@ -112,7 +113,8 @@ def test_two_workers_are_started_and_work_at_the_same_time(running):
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(wait, [running] * 8)) == {200}, running.logs()
     # Each process that runs Django counts its requests in a file of its own.
-    assert len(list(running.folder.glob("requests-*"))) in (1, 2)
+    instances = 2 if "rolling" in running.setup.renews else 1
+    assert 1 <= len(list(running.folder.glob("requests-*"))) <= 2 * instances
 
 
 @pytest.mark.servers

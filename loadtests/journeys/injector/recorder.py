@@ -192,7 +192,7 @@ class Recorder(Observer):
             "backlog": [],
             "deliveries": None,
             "connections": None,
-            "streams": None,
+            "streams": [],
             "handshakes": None,
             "requests": [],
             "spreads": {
