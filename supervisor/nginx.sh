@@ -16,7 +16,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 user=
 [ "$(id -u)" != 0 ] || user="user root;"
 
-servers=$(printf '        server unix:%s fail_timeout=0;\n' "$@")
+# A server that refused once is tried again at once; fail_timeout=0 would leave it out for the rest of that second.
+servers=$(printf '        server unix:%s max_fails=0;\n' "$@")
 
 # Over TLS clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 is no default before nginx 1.23.4.
 tls= certificate=
