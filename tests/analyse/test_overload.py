@@ -128,6 +128,11 @@ def test_a_rate_that_is_too_much_shows_within_slices(backlog, piles_up):
     assert slices_pile_up(backlog, planned=3000) == piles_up
 
 
+@pytest.mark.parametrize(("backlog", "piles_up"), [([1, 1, 0, 0, 1, 1], False), ([2, 3, 2, 2, 3, 2], True)])
+def test_a_request_that_is_being_answered_as_a_slice_ends_is_no_backlog(backlog, piles_up):
+    assert slices_pile_up(backlog, planned=360) == piles_up
+
+
 def test_deliveries_that_fall_behind_are_overload_though_all_come_in_the_end(results):
     def behind(label, test, block, result):
         result = delivering()(label, test, block, result)

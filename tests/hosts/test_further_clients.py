@@ -81,7 +81,7 @@ def shares(trial):
 
 def test_first_look(measured):
     compared = measured("first-look", "--quick", "--setups", "gunicorn", "--rate", "60")
-    assert len(compared) == 4  # two tests of Gunicorn, and of Gunicorn once more (A/A)
+    assert len(compared) == 2  # tests of Gunicorn
     for one, three in compared:
         assert len(shares(one)) == 1
         assert min(shares(three)) > 0
