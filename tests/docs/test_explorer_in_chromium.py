@@ -14,7 +14,7 @@ import pytest
 from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
 
 pytestmark = NEEDS_CHROMIUM
-RUN = "reference-2026-11-21-first-look"
+RUN = "reference-2026-11-25-first-look"
 PROBE = """
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));

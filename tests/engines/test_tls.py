@@ -14,6 +14,8 @@ from loadtests.workload import Load, Request
 
 pytestmark = pytest.mark.servers
 
+PROTOCOLS = ["http", pytest.param("http2", marks=pytest.mark.exhaustive)]
+
 SERVER = Path(__file__).parents[1] / "fixtures" / "tls_server.js"
 EACH = 60
 
@@ -52,7 +54,7 @@ def loaded(tmp_path):
         server.kill()
 
 
-@pytest.mark.parametrize("protocol", ["http", "http2"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("resumption", [False, True])
 def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allowed(loaded, protocol, resumption):
     result, counts = loaded(closes=True, protocol=protocol, resumption=resumption)
@@ -93,7 +95,7 @@ def test_handshakes_of_the_warm_up_are_not_counted(loaded):
     assert result.ok == EACH < counts["requests"]
 
 
-@pytest.mark.parametrize("protocol", ["http", "http2"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_closed_loop_counts_as_well(loaded, protocol):
     result, counts = loaded(closes=True, protocol=protocol, rate=None, connections=2, duration_s=0.3)
     assert result.errors == {}
@@ -109,7 +111,7 @@ def test_a_certificate_may_be_named_in_the_environment(loaded, monkeypatch):
     assert (result.ok, result.errors) == (10, {})
 
 
-@pytest.mark.parametrize("protocol", ["http", "http2"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_path, protocol):
     other, _ = certificate(tmp_path / "other")
     result, counts = loaded(ca=other.read_text(), protocol=protocol)
