@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from loadtests.formatting import plural
-from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
+from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace, Rate
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
@@ -30,7 +30,6 @@ LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
 ENDINGS = "/events/ended"  # tells whose views have ended
 LARGEST = 1024 * 1024  # bytes of an event
 MORE_S = 2.0  # of grace, after the length of a stream: for those that are late
-QUICK_S = 6.0  # so that several streams follow one another
 PROBE_GRACE_S = 1.0  # after a probe, for what is under way: a stream that has no event by then is one without
 
 
@@ -129,12 +128,10 @@ class MeanwhileRate(FixedRate):
     streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
+    quick_times = LONGER_QUICK  # so that several streams follow one another
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "streams": self.streams}
-
-    def quick(self) -> Self:
-        return dataclasses.replace(self, duration_s=min(self.duration_s, QUICK_S))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -16,17 +16,6 @@ from loadtests.report.tables import Additions, Column
 from loadtests.report.view import Field, Table
 
 
-def _count(name: str) -> Column:
-    def field(cell: Cell) -> Field:
-        known = [found for trial in cell.valid if (found := streams_of(trial))]
-        if not known:
-            return tables.unknown()
-        begun = sum(found.begun for found in known)
-        return tables.failed(sum(getattr(found, name) for found in known), f" of {begun}")
-
-    return field
-
-
 def _sum(of: Callable[[Streams | None, Streams | None], object], name: str) -> Column:
     def field(cell: Cell) -> Field:
         results = [trial.result for trial in cell.valid if trial.result]
@@ -75,8 +64,8 @@ OTHERS: dict[
 }
 ADDITIONS = Additions(
     columns={
-        "broken": _count("broken"),
-        "no event": _count("unanswered"),
+        "broken": tables.summed(streams_of, "broken", "begun"),
+        "no event": tables.summed(streams_of, "unanswered", "begun"),
         "others failed": tables.failures,
         "trials": tables.trials,
     },
