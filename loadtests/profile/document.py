@@ -40,7 +40,7 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "windows": [
             {"round": number, **_window(window)} for number, one in enumerate(rounds, 1) for window in one.windows
         ],
-        "disturbance": {kind: _disturbance(rounds, place) for place, kind in ((1, "sampled"), (2, "watched"))},
+        "disturbance": {kind: _disturbance(rounds, kind) for kind in ("sampled", "watched")},
         "broken_samples": sum(one.broken for one in rounds),
         "pyspy_errors": sum(one.errors for one in rounds),
         "notes": _notes(plan, rounds),
@@ -94,16 +94,21 @@ def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
     }
 
 
-def _disturbance(rounds: Sequence[ProfileRound], place: int) -> dict[str, float]:
-    """Requests per second and CPU per request under sampling, against those without: medians over rounds, minus 1."""
+def _disturbance(rounds: Sequence[ProfileRound], kind: str) -> dict[str, float]:
+    """Requests per second and CPU per request in loads of a kind, against those without: medians over rounds, minus
+    1."""
 
-    def cpu(window: Window) -> float:
-        return float(sum(row.cpu_s for row in window.processes)) / window.result.completed
+    def rate(windows: Sequence[Window]) -> float:
+        return statistics.mean(window.result.rate for window in windows)
 
-    ratios = [(one.windows[place], one.windows[0]) for one in rounds]
+    def cpu(windows: Sequence[Window]) -> float:
+        used = sum(row.cpu_s for window in windows for row in window.processes)
+        return float(used) / sum(window.result.completed for window in windows)
+
+    pairs = [([window for window in one.windows if window.kind == kind], one.windows[:1]) for one in rounds]
     return {
-        "rate": statistics.median(under.result.rate / free.result.rate for under, free in ratios) - 1,
-        "cpu_per_request": statistics.median(cpu(under) / cpu(free) for under, free in ratios) - 1,
+        "rate": statistics.median(rate(under) / rate(free) for under, free in pairs) - 1,
+        "cpu_per_request": statistics.median(cpu(under) / cpu(free) for under, free in pairs) - 1,
     }
 
 

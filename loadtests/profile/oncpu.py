@@ -19,11 +19,13 @@ HEADER = "Stack (most recent call first):"
 _FRAME = re.compile(r'  File "(.*)", line (\d+|\?\?\?) in (.*)')
 
 
-def environment(stacks: Path, existing: str | None) -> dict[str, str]:
-    """The environment variables that have servers sampled into the folder; ``existing`` is the PYTHONPATH there is."""
+def environment(stacks: Path, existing: str | None, timer: bool = True) -> dict[str, str]:
+    """The environment variables that have servers sampled into the folder; ``existing`` is the PYTHONPATH there is.
+    Without ``timer`` each process of Python's makes its file there, and writes nothing."""
     return {
         "PYTHONPATH": os.pathsep.join([str(FOLDER), *([existing] if existing else [])]),
         "PROFILE_STACKS": str(stacks),
+        **({} if timer else {"PROFILE_TIMER": "0"}),
     }
 
 

@@ -100,7 +100,7 @@ def summary(document: Document) -> list[str]:
         f"Without sampling it answered {low if low == high else f'{low} to {high}'} requests a second in "
         f"{plural(len(rates), 'round')}.",
         f"Sampling CPU time changed the requests per second by {sampled['rate']:+.0%} and the CPU time per request by "
-        f"{sampled['cpu_per_request']:+.0%}; with py-spy as well, by {watched['rate']:+.0%} and "
+        f"{sampled['cpu_per_request']:+.0%}; py-spy changed them by {watched['rate']:+.0%} and "
         f"{watched['cpu_per_request']:+.0%}.",
         *document["notes"],
     ]
@@ -148,9 +148,9 @@ def _how(document: Document) -> list[str]:
     samplers, cores, versions = document["samplers"], document["cores"], document["versions"]
     expected = sum(role["expected"] for role in document["roles"])
     return [
-        f"{plural(rounds, 'round')}. Each started the servers twice: once for {document['duration_s']:g} s of load "
-        f"without sampling, once for {document['duration_s']:g} s with samples of CPU time and as much again with "
-        "py-spy looking on.",
+        f"{plural(rounds, 'round')}. In each, servers started anew were sent {document['duration_s']:g} s of load "
+        "without sampling, as much with samples of CPU time (in short loads, as the sampler can end a server's "
+        "process) and as much with py-spy looking on.",
         f"CPU time: every {samplers['cpu_interval_s'] * 1000:g} ms of a process's CPU time the kernel interrupts the "
         "thread that is using it, which writes down its own stack. A sample counts for the innermost function that has "
         f"a category. The kernel's count of CPU time makes {expected:,.0f} samples expected; those that are missing "

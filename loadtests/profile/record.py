@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -18,7 +19,7 @@ from loadtests.observe import processes
 from loadtests.observe.cores import Cores
 from loadtests.profile import oncpu, pyspy
 from loadtests.profile.shares import Sampled
-from loadtests.profile.stacks import Reader
+from loadtests.profile.stacks import Reader, Stacks
 from loadtests.records import Process, Result
 from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.setups import Setup
@@ -31,11 +32,14 @@ WARMUP_S = 2.0  # and no longer than the load itself
 OFF_THE_TICK = 0.997
 BUSY = 0.8  # of the time
 # Up to Python 3.12 at least, a thread can be interrupted between two steps of entering a Python function, where its
-# frames are not linked yet; faulthandler then follows a pointer to nowhere. Python 3.11 died so once in 2,700 to 4,600
-# samples of Uvicorn: on each start of the servers that is sampled, every second time or less.
-MOST_STARTS = 6
+# frames are not linked yet; faulthandler then follows whatever the C stack held there. How often that is no frame
+# depends on the code: Python 3.11 died so once in 400 to 4,600 samples of Uvicorn. So CPU time is sampled in short
+# loads, and a death costs the one that it fell into and a start.
+SAMPLED_AT_ONCE_S = 2.0
+MOST_STARTS = 12  # in a row from which no load came
 
 Progress = Callable[[str, int, int], None]
+Place = tuple[str, str, int]
 
 
 class _Died(Exception):
@@ -74,17 +78,20 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One load: undisturbed, sampled (its CPU time) or watched (by py-spy as well)."""
+    """One load: undisturbed, sampled (its CPU time) or watched (by py-spy)."""
 
     kind: str
     result: Result
     processes: tuple[Process, ...]
 
 
+Part = tuple[Window, Mapping[int, oncpu.OnCpu]]  # a sampled load, and the samples of its processes by pid
+
+
 @dataclasses.dataclass(frozen=True)
 class ProfileRound:
-    """Two starts of the servers and three loads, one of each kind. The samples are those of the second start:
-    ``broken`` counts the unreadable ones, ``failures`` says by process why py-spy could not look into it."""
+    """Loads of each kind, of which only the sampled one is in several parts. ``broken`` counts the samples that could
+    not be read, ``failures`` says by process why py-spy could not look into it."""
 
     windows: list[Window]
     processes: list[Sampled]
@@ -111,50 +118,60 @@ def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
 
 
 def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
+    reader = Reader(str(plan.application.directory))
     report("without sampling", 0)
-    with _served(plan, {}) as running:
-        try:
+    try:
+        with _served(plan, {}) as running:
             undisturbed = _Window(plan, running, "undisturbed").load()
-        except _Died:
-            raise UserError(f"{plan.setup.name}: a process of it died under load, with no sampling at all") from None
-    for _ in range(MOST_STARTS):
-        try:
-            return _sampled_round(plan, undisturbed, report)
-        except _Died:  # its replacement was measured as well, so the window is of no use
-            continue
-    raise UserError(
-        f"{plan.setup.name}: a process of it died at each of {MOST_STARTS} starts while it was sampled; give it a "
-        "shorter --duration, or a newer Python"
-    )
-
-
-def _sampled_round(plan: Plan, undisturbed: Window, report: Callable[[str, int], None]) -> ProfileRound:
-    """The second start. Raises _Died."""
-    with folders.private("profile", memory=False) as stacks:
-        reader = Reader(str(plan.application.directory))
-        existing = plan.application.environment_for(plan.setup).get("PYTHONPATH") or os.environ.get("PYTHONPATH")
-        with _served(plan, oncpu.environment(stacks, existing)) as running:
+        with folders.private("profile", memory=False) as stacks:
             report("sampling CPU time", 1)
-            sampled = _Window(plan, running, "sampled", stacks)
-            windows = [undisturbed, sampled.load()]
+            parts = _sampled_parts(plan, stacks, reader)
             report("looking at all threads", 2)
-            watched = _Watched(plan, running, "watched", stacks)
-            try:
-                windows.append(watched.load())
-            finally:
-                threads = watched.threads(reader)
-        found = oncpu.between(stacks, sampled.before, sampled.after, reader)
+            with _served(plan, _sampler(plan, stacks, timer=False)) as running:
+                watched = _Watched(plan, running, "watched", stacks)
+                try:
+                    last = watched.load()
+                finally:
+                    threads = watched.threads(reader)
+    except _Died:
+        raise UserError(f"{plan.setup.name}: a process of it died under load, with no sampling at all") from None
     return ProfileRound(
-        windows=windows,
-        processes=_sampled(windows[1], len(plan.cores.servers), found, threads),
-        broken=sum(one.broken for one in found.values()),
+        windows=[undisturbed, *(window for window, _ in parts), last],
+        processes=_sampled(parts, last, threads, len(plan.cores.servers)),
+        broken=sum(one.broken for _, found in parts for one in found.values()),
         errors=sum(one.errors for one in threads.values()),
         failures={
             row.name: threads[row.pid].failure
-            for row in windows[2].processes
+            for row in last.processes
             if row.pid in threads and threads[row.pid].failure
         },
     )
+
+
+def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
+    """The sampled load, on as many starts of the servers as it takes. Raises UserError."""
+    number = math.ceil(plan.duration_s / SAMPLED_AT_ONCE_S)
+    parts: list[Part] = []
+    in_vain = 0
+    while len(parts) < number:
+        before = len(parts)
+        with _served(plan, _sampler(plan, stacks)) as running, suppress(_Died):
+            while len(parts) < number:
+                window = _Window(plan, running, "sampled", stacks)
+                part = window.load(plan.duration_s / number, warmed_up=len(parts) > before)
+                parts.append((part, oncpu.between(stacks, window.before, window.after, reader)))
+        in_vain = 0 if len(parts) > before else in_vain + 1
+        if in_vain == MOST_STARTS:
+            raise UserError(
+                f"{plan.setup.name}: a process of it died at each of {MOST_STARTS} starts while it was sampled; "
+                "profile it on a newer Python"
+            )
+    return parts
+
+
+def _sampler(plan: Plan, stacks: Path, timer: bool = True) -> dict[str, str]:
+    existing = plan.application.environment_for(plan.setup).get("PYTHONPATH") or os.environ.get("PYTHONPATH")
+    return oncpu.environment(stacks, existing, timer)
 
 
 def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
@@ -163,27 +180,43 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
     return serving(plan.setup, env, plan.application, plan.host)
 
 
-def _sampled(
-    window: Window, cores: int, found: dict[int, oncpu.OnCpu], threads: dict[int, pyspy.Threads]
-) -> list[Sampled]:
-    """The processes of a window with their samples."""
-    seconds = window.result.generator[0].wall_s
-    all_busy = sum(row.cpu_s for row in window.processes) >= BUSY * cores * seconds
+def _sampled(parts: Sequence[Part], watched: Window, threads: Mapping[int, pyspy.Threads], cores: int) -> list[Sampled]:
+    """The processes with their samples. Each start has processes of its own: they are those of the same place."""
+    seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
+    cpu_s: defaultdict[Place, float] = defaultdict(float)
+    stacks: dict[Place, Stacks] = {}
+    for window, found in parts:
+        for place, row in _places(window).items():
+            cpu_s[place] += row.cpu_s
+            if row.pid in found:
+                stacks.setdefault(place, Counter()).update(found[row.pid].stacks)
+    all_busy = sum(cpu_s.values()) >= BUSY * cores * seconds
+    looked_at = {place: threads[row.pid] for place, row in _places(watched).items() if row.pid in threads}
     nothing = pyspy.Threads(Counter(), 0)
     return [
         Sampled(
-            role=row.role,
-            name=row.name,
-            cpu_s=row.cpu_s,
+            role=place[0],
+            name=place[1],
+            cpu_s=used,
             seconds=seconds,
             interval_s=oncpu.INTERVAL_S,
-            stacks=found[row.pid].stacks if row.pid in found else None,
-            busy=all_busy or row.cpu_s >= BUSY * seconds,
-            threads=threads.get(row.pid, nothing).stacks,
-            looks=threads.get(row.pid, nothing).looks,
+            stacks=stacks.get(place),
+            busy=all_busy or used >= BUSY * seconds,
+            threads=looked_at.get(place, nothing).stacks,
+            looks=looked_at.get(place, nothing).looks,
         )
-        for row in window.processes
+        for place, used in cpu_s.items()
     ]
+
+
+def _places(window: Window) -> dict[Place, Process]:
+    """The processes by role, name, and the number among those of that name."""
+    number_of: Counter[tuple[str, str]] = Counter()
+    places = {}
+    for row in sorted(window.processes, key=lambda row: row.pid):
+        places[row.role, row.name, number_of[row.role, row.name]] = row
+        number_of[row.role, row.name] += 1
+    return places
 
 
 class _Window:
@@ -199,9 +232,13 @@ class _Window:
         self.usage: dict[int, processes.Usage] = {}
         self.started = {part.pid for part in running.parts()}
 
-    def load(self) -> Window:
-        """Sends the load. Raises UserError where nothing of it was answered well, and _Died."""
+    def load(self, duration_s: float | None = None, warmed_up: bool = False) -> Window:
+        """Sends the load, the plan's or ``duration_s`` of it. Raises UserError where nothing of it was answered well,
+        and _Died."""
         load = dataclasses.replace(self.plan.load(self.running.url), ca=self.running.ca)
+        load = dataclasses.replace(
+            load, duration_s=duration_s or load.duration_s, warmup_s=0.0 if warmed_up else load.warmup_s
+        )
         result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()

@@ -98,8 +98,8 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp
     assert gauges["connections opened"] == [REQUESTS]
     left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
-    # psycopg begins a transaction with the first query; the last connection may have come after the last look.
-    assert gauges["connections idle in transaction"][-1] in (left - 1, left)
+    # psycopg begins a transaction with the first query; the last connections may have come after the last look.
+    assert left // 2 < gauges["connections idle in transaction"][-1] <= left
     assert gauges["connections refused"] == [0]
     assert not trial["evidence"]["service_failed"]  # its processes end with their connections
     cli.wait_until_nothing_runs()

@@ -12,6 +12,8 @@ from loadtests.observe.processes import Part, Usage
 from loadtests.profile import record
 from loadtests.profile.pyspy import Threads
 
+LOOKS = 7
+
 
 class Running:
     """A server that is a process with nothing to do."""
@@ -39,13 +41,14 @@ class Servers:
         self.result = result
         self.dies_in = set()
         self.early = False  # in the warm-up
-        self.loads = 0
+        self.loads = self.starts = 0
         self.running = None
         self.used = 0.0
 
     @contextlib.contextmanager
     def served(self, plan, env):
         self.running = Running()
+        self.starts += 1
         try:
             yield self.running
         finally:
@@ -76,7 +79,9 @@ def servers(monkeypatch, plan, a_result):
     monkeypatch.setattr(record, "_served", made.served)
     monkeypatch.setattr(record.engines, "get", lambda name: made)
     monkeypatch.setattr(record._Watched, "begin", record._Window.begin)
-    monkeypatch.setattr(record._Watched, "threads", lambda window, reader: dict.fromkeys(window.usage, Threads({}, 0)))
+    monkeypatch.setattr(
+        record._Watched, "threads", lambda window, reader: dict.fromkeys(window.usage, Threads({}, LOOKS))
+    )
     return made
 
 
@@ -89,27 +94,36 @@ def kinds(rounds):
     return [window.kind for one in rounds for window in one.windows]
 
 
-def test_three_loads_are_a_round(servers, recorded):
-    assert kinds(recorded()) == ["undisturbed", "sampled", "watched"]
-    assert servers.loads == 3
+PARTS = 5  # of 2 s, in the plan's 10
+
+
+def test_a_round_has_a_load_of_each_kind_and_the_sampled_one_is_in_parts(servers, recorded):
+    assert kinds(recorded()) == ["undisturbed", *["sampled"] * PARTS, "watched"]
+    assert servers.starts == 3
 
 
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize(("dies_in", "loads"), [({2}, 4), ({3}, 5), ({2, 3}, 5), ({3, 5}, 7)])
-def test_where_a_process_died_under_the_sampler_that_start_is_repeated(servers, recorded, dies_in, loads, early):
+@pytest.mark.parametrize(("dies_in", "starts"), [({2}, 4), ({4}, 4), ({3, 5, 6}, 6)])
+def test_a_process_that_died_under_the_sampler_costs_that_part_and_a_start(servers, recorded, dies_in, starts, early):
     servers.dies_in, servers.early = dies_in, early
-    assert kinds(recorded()) == ["undisturbed", "sampled", "watched"]
-    assert servers.loads == loads
+    [one] = recorded()
+    assert kinds([one]) == ["undisturbed", *["sampled"] * PARTS, "watched"]
+    assert (servers.loads, servers.starts) == (2 + PARTS + len(dies_in), starts)
+    [process] = one.processes
+    assert process.seconds == PARTS * one.windows[1].result.generator[0].wall_s
+    assert process.cpu_s == sum(row.cpu_s for window in one.windows[1:-1] for row in window.processes)
+    assert process.looks == LOOKS
 
 
 def test_it_is_not_repeated_for_ever(servers, recorded):
-    servers.dies_in = range(2, 100)
-    with pytest.raises(UserError, match="gunicorn: a process of it died at each of 6 starts while it was sampled"):
+    servers.dies_in = range(3, 100)
+    with pytest.raises(UserError, match="gunicorn: a process of it died at each of 12 starts while it was sampled"):
         recorded()
-    assert servers.loads == 1 + record.MOST_STARTS
+    assert servers.loads == 1 + 1 + 1 + record.MOST_STARTS  # the second start gave one part
 
 
-def test_a_process_that_dies_without_a_sampler_is_the_setup_s_own(servers, recorded):
-    servers.dies_in = {1}
+@pytest.mark.parametrize("load", [1, 2 + PARTS])
+def test_a_process_that_dies_without_a_sampler_is_the_setup_s_own(servers, recorded, load):
+    servers.dies_in = {load}
     with pytest.raises(UserError, match="gunicorn: a process of it died under load, with no sampling at all"):
         recorded()
