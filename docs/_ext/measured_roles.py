@@ -170,8 +170,9 @@ def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
 
 def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
     """A setup against the baseline, as in the report; against others, or in other metrics, one comparison by itself."""
-    other = other or results.baseline
-    found = results.comparisons.get((label, test, metric)) if other == results.baseline else None
+    known = results.comparisons.get((label, test, metric))
+    other = other or results.baseline_of(label)
+    found = known if known and known.baseline == other else None
     if found is None:
         own = [one for one in results.observations if (one.test, one.metric) == (test, metric)]
         standings, delta = results.standings, results.study.delta

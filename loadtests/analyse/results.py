@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from loadtests.analyse import readings
@@ -94,9 +95,38 @@ class Results:
         own = entries[self.baseline]
         return next((label for label, one in entries.items() if one == own and label != self.baseline), None)
 
+    @cached_property
+    def own_baselines(self) -> dict[str, str]:
+        """What labels are compared with, by label, in a study of pairs; empty in any other."""
+        return {entry.label: entry.against for entry in self.study.entries if entry.against}
+
     @property
     def candidates(self) -> list[str]:
-        return [label for label in self.labels if label not in (self.baseline, self.aa_copy)]
+        others = [label for label in self.labels if label not in (self.baseline, self.aa_copy)]
+        return list(self.own_baselines) or others
+
+    def baseline_of(self, label: str) -> str:
+        return self.own_baselines.get(label, self.baseline)
+
+    @property
+    def baseline_name(self) -> str:
+        """The baseline in a sentence about all candidates."""
+        return "its own baseline" if self.own_baselines else self.baseline
+
+    def compared(
+        self, pairs: Sequence[tuple[str, str]], observations: Iterable[Observation], confidence: float = CONFIDENCE
+    ) -> list[Comparison]:
+        """Comparisons of (baseline, candidate) by test and metric; one family, adjusted together."""
+        observations = list(observations)
+        found: list[Comparison] = []
+        for baseline in dict.fromkeys(baseline for baseline, _ in pairs):
+            candidates = [label for against, label in pairs if against == baseline]
+            copy = self.aa_copy if baseline == self.baseline and self.aa_copy not in candidates else None
+            share = len(candidates) / len(pairs)
+            own = confidence if share == 1 else 1 - (1 - confidence) * share
+            family = Family(candidates, own)
+            found += compare(observations, baseline, self.study.delta, copy, self.standings, family)
+        return [dataclasses.replace(one, family=len(found)) for one in found]
 
     @cached_property
     def cells(self) -> dict[tuple[str, str], Cell]:
@@ -154,11 +184,11 @@ class Results:
 
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
-        """Every candidate against the baseline, by label, test and metric; one family, adjusted together, and for
-        repeated looks where blocks were added until a goal."""
+        """Every candidate against its baseline, by label, test and metric; adjusted for repeated looks where blocks
+        were added until a goal."""
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
-        family = Family(confidence=confidence)
-        found = compare(self.judged, self.baseline, self.study.delta, self.aa_copy, self.standings, family)
+        pairs = [(self.baseline_of(label), label) for label in self.candidates]
+        found = self.compared(pairs, self.judged, confidence)
         return {(one.candidate, one.test, one.metric): one for one in found if one.informative}
 
     @cached_property

@@ -30,8 +30,9 @@ def deal(study: Study, generator: random.Random) -> list[list[str]]:
 def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Study:
     """The study with as many of its setups at once as free memory holds; ``memory_mb`` is what each takes, by label.
 
-    Where not even two are held, and in a sweep, whose cells are compared as a whole, they are measured one after the
-    other. As it is where all are held, or where it says that fewer are to run at once.
+    Where not even two are held, in a sweep, whose cells are compared as a whole, and in a study of pairs, of which a
+    group might have one half, they are measured one after the other. As it is where all are held, or where it says that
+    fewer are to run at once.
     """
     if not study.interleave or len(study.entries) < LEAST_AT_ONCE:
         return study
@@ -40,7 +41,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
     most = 1 + _how_many(largest, room_mb)
     if most >= (study.at_once or len(study.entries)):
         return study
-    if most < LEAST_AT_ONCE or study.sweep is not None:
+    if most < LEAST_AT_ONCE or study.sweep is not None or study.in_pairs:
         return dataclasses.replace(study, interleave=False, at_once=0)
     return dataclasses.replace(study, at_once=most)
 

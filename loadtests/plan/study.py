@@ -48,6 +48,8 @@ class Entry:
     label: Name
     setup: str
     env: dict[Variable, str]
+    against: str = ""
+    """The label of what it is compared with in a study of pairs; else that is the study's baseline."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,6 +85,11 @@ class Study:
     def interleaved(self, test: Test) -> bool:
         """Whether the setups of a block run at once in a test, with their load interleaved."""
         return self.interleave and test.can_interleave
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether some of its setups are compared with one of their own, in place of the baseline."""
+        return any(entry.against for entry in self.entries)
 
     @property
     def groups(self) -> int:
@@ -154,7 +161,11 @@ class Study:
         for label in labels:
             if label not in (entry.label for entry in entries):
                 raise unknown(f"setup in {self.name}", label, known)
-        kept = tuple(entry for entry in entries if entry.label in labels)
+        kept = tuple(
+            entry if entry.against in labels else dataclasses.replace(entry, against="")
+            for entry in entries
+            if entry.label in labels
+        )
         baseline = self.baseline if self.baseline in labels else labels[0]
         return dataclasses.replace(self, entries=kept, baseline=baseline)
 
@@ -167,7 +178,8 @@ class Study:
         entries: list[Entry] = []
         for entry in self.entries:
             entries.append(entry)
-            twin = Entry(f"{entry.label}{HOPLESS}", f"{entry.setup}{HOPLESS}", entry.env)
+            against = entry.label if self.in_pairs else ""
+            twin = Entry(f"{entry.label}{HOPLESS}", f"{entry.setup}{HOPLESS}", entry.env, against)
             plain = not entry.setup.endswith(HOPLESS) and "HOPLESS" not in entry.env
             if plain and not any(twin.label == one.label or _alike(twin, one) for one in known):
                 known.append(twin)
@@ -180,7 +192,7 @@ class Study:
         twins = [entry for entry in self.entries if _alike(entry, baseline)]
         if len(twins) > 1:
             return self
-        copy = dataclasses.replace(baseline, label=f"{baseline.label}-again")
+        copy = dataclasses.replace(baseline, label=f"{baseline.label}-again", against="")
         return dataclasses.replace(self, entries=(*self.entries, copy))
 
 
@@ -213,6 +225,13 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     baseline = labels[0] if table.baseline is None else table.baseline
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
+    if table.at_once is not None and any(entry.against for entry in entries):
+        raise UserError(f"{where}: at_once: is given with setups that are compared in pairs, which run at once")
+    for number, entry in enumerate(entries, start=1):
+        others = [label for label in labels if label != entry.label]
+        if entry.against and entry.against not in others:
+            allowed = f"one of the other setups is needed ({', '.join(others)})"
+            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}; {allowed}")
     study = Study(
         name=name,
         title=name if table.title is None else table.title,
@@ -257,7 +276,7 @@ def _entry(table: EntryTable, where: str) -> Entry:
     label = table.setup if table.label is None else table.label
     if not LABEL.fullmatch(label):
         raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
-    return Entry(label, table.setup, _environment(table.env, f"{where}env."))
+    return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "")
 
 
 def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:

@@ -25,6 +25,13 @@ class EntryTable(msgspec.Struct, kw_only=True):
     env: Annotated[
         dict[str, bool | int | float | str], Meta(description="Environment variables of its processes.")
     ] = {}
+    against: Annotated[
+        str | None,
+        Meta(
+            description="The label of what it is compared with, in place of the baseline; setups without one are then "
+            "compared with nothing."
+        ),
+    ] = None
 
 
 class StudyTable(msgspec.Struct, kw_only=True):

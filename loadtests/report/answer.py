@@ -192,10 +192,10 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         return Field(text, _failure(standing), tone="bad")
     if not column.compared:
         return Field(text)
-    if label == results.baseline:
+    if label not in results.candidates:
         return Field(text, BASELINE)
     comparison = results.comparisons.get((label, test.name, metric.name))
-    if comparison is None or results.standings[results.baseline, test.name].trouble:
+    if comparison is None or results.standings[results.baseline_of(label), test.name].trouble:
         return Field(text)
     if comparison.verdict is Verdict.EQUIVALENT:
         return Field(text, SAME)
@@ -241,8 +241,8 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
     if results.record.advice is not None or not family or results.blocks < 2:
         return
     adjusted = f"s, adjusted for {plural(family, 'comparison')}" if family > 1 else ""
-    yield "×", f"×N relative to {results.baseline}; 95% confidence interval{adjusted}."
-    yield SAME, f"{SAME}: within ±{results.study.delta:.0%} of {results.baseline}."
+    yield "×", f"×N relative to {results.baseline_name}; 95% confidence interval{adjusted}."
+    yield SAME, f"{SAME}: within ±{results.study.delta:.0%} of {results.baseline_name}."
     bounded = any(one.at_least or one.at_most for one in comparisons)
     bound = ", or only a bound is known" if bounded else ""
     text = f"{UNSURE}: inconclusive, or within the noise floor{bound}{_resolution(results)}."

@@ -16,6 +16,7 @@ from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.formatting import capital, figure, number, percent, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
+from loadtests.report import pair_findings
 from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
@@ -51,6 +52,8 @@ def by_importance(results: Results) -> list[Test]:
 
 def title(results: Results, test: Test, metric: Metric) -> str:
     """What a chart of a metric shows, in a line."""
+    if results.own_baselines:
+        return pair_findings.title(results, test, metric)
     ranking = _Ranking(results, test, metric)
     overloaded = [label for label in ranking.failing if ranking.failing[label].overload]
     if overloaded:
@@ -68,6 +71,8 @@ def certainty(results: Results) -> str:
     if not family or results.blocks < 2:
         return ""
     compared = {(one.test, one.metric) for one in results.comparisons.values()}
+    if results.own_baselines:
+        return f"All intervals hold together with 95% confidence, adjusted for {plural(family, 'comparison')}."
     known = "" if compared <= results.floors.keys() else "where it is known, "
     noise = f" and, {known}outside the machine's noise floor" if results.floors else ""
     return (
@@ -110,6 +115,10 @@ def _with_others(results: Results, test: Test, question: str, found: list[str], 
 def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     unit = test.kind.timed_unit or test.kind.cost_unit.singular
     topic = capital(metric.topic.format(latency=results.latency(test.name), one=unit))
+    if results.own_baselines:
+        brief, certain = pair_findings.sentences(results, test, metric)
+        asked = f"{topic} {condition(results, test)}"
+        return Finding(asked, brief, brief=brief, certain=certain, topic=topic, test=test.name) if brief else None
     ranking = _Ranking(results, test, metric)
     if not ranking.known and not ranking.unranked:
         return None

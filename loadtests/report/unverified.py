@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadtests.analyse.compare.within import compare
 from loadtests.analyse.results import Results
 from loadtests.formatting import number, series
 from loadtests.report.findings import by_importance, condition
@@ -31,12 +30,12 @@ def _in_spite_of_it(results: Results) -> Iterator[str]:
         if not results.study.interleaved(test):
             continue
         own = [one for one in observations if (one.test, one.metric) == (test.name, metric.name)]
-        for one in compare(own, results.baseline, aa=results.aa_copy):
-            contended = any(results.cells[label, test.name].unverified for label in (one.candidate, results.baseline))
+        for one in results.compared([(results.baseline_of(label), label) for label in results.candidates], own):
+            contended = any(results.cells[label, test.name].unverified for label in (one.candidate, one.baseline))
             if contended and one.low >= BEYOND:
                 rows.append(f"{one.candidate} at least {number(one.low)} times")
             elif contended and one.high <= 1 / BEYOND:
                 rows.append(f"{one.candidate} at most {one.high:.0%} of")
         if rows:
             called = results.called(test.name, metric.name)
-            yield f"In spite of it, {called} {condition(results, test)}: {series(rows)} {results.baseline}'s."
+            yield f"In spite of it, {called} {condition(results, test)}: {series(rows)} {results.baseline_name}'s."

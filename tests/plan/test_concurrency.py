@@ -96,3 +96,23 @@ def test_a_study_may_ask_for_fewer_at_once():
 def test_where_not_even_two_are_held_one_follows_the_other(free_mb):
     found = fitting(a_study(), memory(), free_mb)
     assert (found.interleave, found.at_once) == (False, 0)
+
+
+def in_pairs():
+    return a_study(setups=[*SETUPS, {"setup": "b", "label": "b2", "against": "b"}])
+
+
+def test_setups_in_pairs_that_memory_does_not_hold_at_once_are_measured_one_after_the_other():
+    fitted = fitting(in_pairs(), dict.fromkeys([*SETUPS, "b2"], 100.0), free_mb=800.0)
+    assert not fitted.interleave
+    assert len(by_block(fitted)) == 2
+
+
+def test_a_study_of_pairs_cannot_say_how_many_run_at_once():
+    with pytest.raises(UserError, match=r"s.toml: at_once: is given with setups that are compared in pairs"):
+        a_study(at_once=3, setups=["base", {"setup": "b", "against": "base"}, "c", "d"])
+
+
+def test_where_one_half_of_a_pair_is_left_out_the_other_is_compared_with_the_baseline():
+    assert not in_pairs().only(["base", "b2"]).in_pairs
+    assert in_pairs().only(["b", "b2"]).in_pairs

@@ -84,6 +84,12 @@ def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(tmp_pa
         ('"10s"', f"0x{'f' * 5000}", r"tests.latency.duration: is a number of thousands of digits; a duration such as"),
         ("setups =", "blocks = true\nsetups =", r"blocks: is True; a whole number"),
         ("setups =", 'baseline = "nginx"\nsetups =', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
+        (
+            'label = "two"',
+            'label = "two", against = "two"',
+            r"setups\[2\].against: is 'two'; one of the other setups is .*gunicorn",
+        ),
+        ('label = "two"', 'label = "two", against = "three"', r"setups\[2\].against: is 'three'; one of the other"),
         ("setups =", "colour = 1\nsetups =", r"colour: is not a key here; allowed: .*baseline"),
         ("setups =", "setups", r"not valid TOML"),
     ],

@@ -9,8 +9,7 @@ from loadtests.analyse.compare import fail_if
 from loadtests.analyse.compare.between import compare_runs
 from loadtests.analyse.compare.differences import differences, same_machine
 from loadtests.analyse.compare.rows import Compared, ComparisonRow
-from loadtests.analyse.compare.within import Comparison, Estimate, Family, compare
-from loadtests.analyse.intervals import CONFIDENCE
+from loadtests.analyse.compare.within import Comparison, Estimate
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError, unknown
@@ -42,19 +41,14 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
     """Setups of one run, paired by block: with the first of them or, where none is named, each with its base."""
     of_bases = [(f"{label}{BASE}", label) for label in results.labels if f"{label}{BASE}" in results.labels]
+    of_bases = of_bases or [(against, label) for label, against in results.own_baselines.items()]
     named = [(labels[0], label) for label in labels[1:]] if labels else of_bases
     if not named or len(set(labels)) < len(labels):
         raise UserError("name a second run, or two setups or more of this one: --setups gunicorn,daphne")
     _require(labels, results, run)
     delta = results.study.delta
-    comparisons: list[Comparison] = []
+    comparisons = results.compared(named, results.judged)
     baselines = dict.fromkeys(baseline for baseline, _ in named)
-    for baseline in baselines:
-        copy = results.aa_copy if baseline == results.baseline and results.aa_copy not in labels else None
-        candidates = [label for against, label in named if against == baseline]
-        family = Family(candidates, 1 - (1 - CONFIDENCE) * len(candidates) / len(named))
-        comparisons += compare(results.judged, baseline, delta, copy, results.standings, family)
-    comparisons = [dataclasses.replace(one, family=len(comparisons)) for one in comparisons]
     pairs = [(_Side(results, before, before), _Side(results, after, after)) for before, after in named]
     after = " and ".join(label for _, label in named)
     return Compared(" and ".join(baselines), after, delta, _rows(pairs, judged_cells(results), comparisons))

@@ -186,6 +186,7 @@ class RunRecord:
         labels = _each_once("study.entries", [entry.label for entry in study.entries])
         tests = _each_once("study.tests", [test.name for test in study.tests])
         _in("study.baseline", [study.baseline], labels)
+        _in("study.entries: against", [entry.against for entry in study.entries if entry.against], labels)
         _in("setups", labels, self.setups)
         _each_once("order: numbers", [slot.number for slot in self.order])
         _each_once("order: places", [(slot.block, slot.label, slot.test) for slot in self.order])

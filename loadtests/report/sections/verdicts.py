@@ -58,8 +58,8 @@ def section(results: Results) -> Section | None:
 def _how_to_read(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     text = (
-        f"Each setup against {results.baseline}: the mean ratio within blocks, and its interval over blocks. A setup "
-        "is faster or slower where the interval excludes 1, equivalent where it lies within "
+        f"Each setup against {results.baseline_name}: the mean ratio within blocks, and its interval over blocks. A "
+        "setup is faster or slower where the interval excludes 1, equivalent where it lies within "
         f"±{results.study.delta:.0%}, otherwise inconclusive. A setup that cannot sustain the requested rate gets that "
         "verdict, whatever the ratio. Failed requests count as infinitely slow, and a setup that fails more than "
         f"{FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio; neighbours may be "
@@ -88,10 +88,12 @@ def _table(results: Results, test: Test) -> Table:
         for label in results.by_ratio(test, metric):
             named = Field(results.called(test.name, metric.name), short=metric.short)
             compared = fields(results.comparisons.get((label, test.name, metric.name)), results.latency(test.name))
-            rows.append((Field(label), named, *_with_figures(results, test, label, metric, compared)))
+            own = results.own_baselines.get(label, "")
+            against = f"against {own}" if own else ""
+            rows.append((Field(label, against), named, *_with_figures(results, test, label, metric, compared)))
     return Table(
         f"verdicts-{test.name}",
-        f"{test.name}: against {results.baseline}",
+        f"{test.name}: against {results.baseline_name}",
         ("setup", "metric", "ratio", "verdict", "remark", "blocks"),
         tuple(rows),
         note=f"{_noise(results, test)}{_unknown(results, test, [one for one in test.judged if one not in known])}",
@@ -107,9 +109,10 @@ def _with_figures(
     """Ratio, verdict, remark and blocks; in the remark also the two figures, of a metric that shows them."""
     if not metric.shows_figures:
         return compared
+    baseline = results.baseline_of(label)
     figures = [
         f"{number(found.value)} {metric.unit}{of}" if math.isfinite(found.value) else f"{NOT_REACHED}{of}"
-        for whose, of in ((label, ""), (results.baseline, f" of {results.baseline}"))
+        for whose, of in ((label, ""), (baseline, f" of {baseline}"))
         if (found := results.estimate(whose, test.name, metric.name))
     ]
     ratio_field, verdict, note, blocks = compared
@@ -146,7 +149,7 @@ def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
     rest = [metric for metric in metrics if metric not in short]
     reasons = {
         "Not known, for the trials are too short": short,
-        f"Not compared, for no block has it of {results.baseline} and of another": rest,
+        f"Not compared, for no block has it of {results.baseline_name} and of another": rest,
     }
     return "".join(
         f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
@@ -185,9 +188,9 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
     yield Chart(
         f"verdicts-{test.name}",
-        f"Ratio to {results.baseline} {findings.condition(results, test)}, with the equivalence band{floor}. "
+        f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}. "
         f"{INTERVALS}",
-        f"Ratio to {results.baseline}, {test.description}. {text}.",
+        f"Ratio to {results.baseline_name}, {test.description}. {text}.",
         partial(
             verdicts.spec,
             rows,

@@ -1,0 +1,58 @@
+"""What a run of pairs found: each candidate against its own baseline. Between pairs nothing is ranked."""
+
+from __future__ import annotations
+
+from loadtests.analyse.compare.within import Comparison
+from loadtests.analyse.results import Results
+from loadtests.analyse.verdicts import Verdict
+from loadtests.formatting import capital, plural, series
+from loadtests.plan.kinds import Test
+from loadtests.plan.metrics import Metric
+from loadtests.report.verdict_text import effect, noisy
+
+MOST_NAMED = 12  # setups that a sentence names
+
+
+def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, bool]:
+    """What differs, what is equivalent and what is inconclusive, and whether any of it differs; empty where nothing is
+    compared."""
+    found = _comparisons(results, test, metric)
+    clear = [one for one in found if _differs(one)]
+    same = [one.candidate for one in found if one.verdict is Verdict.EQUIVALENT]
+    rest = [one.candidate for one in found if one not in clear and one.candidate not in same]
+    time = results.latency(test.name)
+    parts = [
+        series([f"{one.candidate} {effect(one, time)}" for one in clear], MOST_NAMED),
+        f"equivalent within ±{results.study.delta:.0%}: {series(same, MOST_NAMED)}" if same else "",
+        f"inconclusive: {series(rest, MOST_NAMED)}" if rest and (clear or same) else "",
+    ]
+    said = "; ".join(filter(None, parts)) or f"no significant difference {_after(results)}"
+    return (f"Each against its own baseline: {said}." if found else ""), bool(clear)
+
+
+def title(results: Results, test: Test, metric: Metric) -> str:
+    """What a chart of a metric shows, in a line."""
+    found = _comparisons(results, test, metric)
+    differ = [one for one in found if _differs(one)]
+    time = results.latency(test.name)
+    if not found:
+        return capital(metric.with_unit(metric.in_words(time)))
+    if not differ:
+        return f"No significant difference from its own baseline {_after(results)}"
+    ordered = sorted(differ, key=lambda one: one.ratio)
+    ends = dict.fromkeys(f"{one.candidate} {effect(one, time)}" for one in (ordered[0], ordered[-1]))
+    of = f"{len(differ)} of {len(found)}" if len(differ) < len(found) else f"All {len(found)}"
+    return f"{of} differ from their own baselines: {' to '.join(ends)}"
+
+
+def _comparisons(results: Results, test: Test, metric: Metric) -> list[Comparison]:
+    keys = ((label, test.name, metric.name) for label in results.candidates)
+    return [one for key in keys if (one := results.comparisons.get(key))]
+
+
+def _differs(one: Comparison) -> bool:
+    return one.verdict not in (Verdict.EQUIVALENT, Verdict.INCONCLUSIVE) and not noisy(one)
+
+
+def _after(results: Results) -> str:
+    return f"after {plural(results.blocks, 'block')}"
