@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any
+import math
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from loadtests.formatting import plural
-from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace, Rate
+from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
@@ -93,6 +94,9 @@ class Streaming(Work):
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
         return True
 
+    def quick(self) -> Self:
+        return dataclasses.replace(self, events=math.ceil(self.events / 2))
+
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         other, stream, *slow = fields["requests"]
         body, streamed, *_ = fields["bodies"] or (None, None)
@@ -128,7 +132,7 @@ class MeanwhileRate(FixedRate):
     streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
-    quick_times = LONGER_QUICK  # so that several streams follow one another
+    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams of half the length
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "streams": self.streams}
