@@ -34,7 +34,7 @@ class Concurrency:
 class Waiting:
     """A setup in a test in which each request waits for an origin of constant latency. Rates are per second.
 
-    ``own`` is the setup's concurrency, ``at_once`` the lesser of that and the test's connections. ``service_s`` is the
+    ``own`` is the setup's concurrency, ``effective`` that or the test's connections if fewer. ``service_s`` is the
     origin's mean service time, ``sent`` the rate sent (None in a closed loop), ``measured`` the rate of ``answers``
     answered well with ``cpu_cores``, ``grew_mb`` the growth of memory from rest to peak. Threads still work on
     ``given_up`` requests, so the arithmetic does not hold for them.
@@ -42,7 +42,7 @@ class Waiting:
 
     label: str
     own: Concurrency
-    at_once: Concurrency
+    effective: Concurrency
     service_s: float
     sent: float | None
     measured: float
@@ -59,7 +59,7 @@ class Waiting:
 
     @property
     def ceiling(self) -> float:
-        return self.at_once.limit / self.service_s
+        return self.effective.limit / self.service_s
 
     @property
     def expected(self) -> float:

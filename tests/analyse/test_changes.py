@@ -35,7 +35,7 @@ def test_a_change_is_as_large_as_two_runs_say() -> None:
 
 @pytest.mark.parametrize("runs", [2, 3, 4, 5, 6])
 def test_fewer_than_seven_runs_show_no_change(runs: int) -> None:
-    # What differs from day to day cannot be told from a change by so few.
+    # What differs from day to day cannot be distinguished from a change by so few.
     assert marked([100, 101, 99, 50, 51, 49][:runs]) == {}
 
 

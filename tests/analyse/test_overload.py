@@ -137,8 +137,8 @@ def test_deliveries_that_fall_behind_are_overload_though_all_come_in_the_end(res
     def behind(label, test, block, result):
         result = delivering()(label, test, block, result)
         in_time, backlog = (6000, (4000,)) if label == "daphne" else (9990, (20,))
-        told = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
-        return dataclasses.replace(result, rate=20.0, planned=200, sent=200, ok=200, completed=200, deliveries=told)
+        reported = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
+        return dataclasses.replace(result, rate=20.0, planned=200, sent=200, ok=200, completed=200, deliveries=reported)
 
     found = results(tests=(conversing("broadcast"),), change=behind)
     assert str(found.standings["daphne", "broadcast"].overload) == "cannot sustain 20 messages/s, only about 12"

@@ -14,7 +14,7 @@ from tests.fixtures.changes import failing
 
 @pytest.fixture
 def trial(build_run):
-    """A trial of 3,000 requests answered by one process, with a database beside it."""
+    """A trial of 3,000 requests answered by one process, with a database as its service."""
     run = build_run(labels=("gunicorn",), tests=("latency",), blocks=1)
     [trial] = run.trials()
     database = Process("postgres", "postgres", 1, cpu_s=6.0, peak_rss_mb=900.0, rss_mb=900.0, context_switches=9,

@@ -86,8 +86,8 @@ def test_every_reason_can_be_found() -> None:
 def test_another_machine_that_was_disturbed_is_named() -> None:
     here, there = HostConditions("", True, 0.3, 2, -0.04), HostConditions("ssh://second", True, 0.11, 0)
     quiet, redis = HostConditions("ssh://third", True, 0.0, 0), HostConditions("ssh://redis", False, 0.4, 3, -0.04)
-    beside = (here, there, quiet, redis)
-    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, other_hosts=beside))}
+    hosts = (here, there, quiet, redis)
+    found = {flag.reason: flag.sentence for flag in judge(dataclasses.replace(QUIET, other_hosts=hosts))}
     assert set(found) == {"service_taken", "service_swapped", "machine_disturbed", "frequency_changed"}
     assert "(40% on ssh://redis)" in found["service_taken"]
     assert "(3 pages on ssh://redis)" in found["service_swapped"]
@@ -161,7 +161,7 @@ def test_each_reason_says_what_to_do(reason: Reason) -> None:
 
 
 def walked(expected_per_s: float | None, ended_per_s: float, late_ms: float = 0.0) -> Result:
-    """What users did, whose closed loop was to make so many requests a second."""
+    """What users did, whose closed loop was to make that number of requests a second."""
     journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
     return dataclasses.replace(measured(late_ms, late_ms), journeys=journeys)
 

@@ -55,11 +55,11 @@ def test_a_guess_that_nobody_could_plan_by_is_not_given(noise: Noise | None) -> 
 def test_the_range_holds_what_is_needed_in_most_studies() -> None:
     # Of a ratio of 1.2 and this noise, 8 blocks of 2 setups settle four studies of five.
     rng = np.random.default_rng(3)
-    told = []
+    reported = []
     for _ in range(300):
         values = rng.normal(log(1.2), 0.12, 4)
-        told.append(blocks_needed(float(values.mean()), of(float(values.std(ddof=1)), 3.0), 4, 0.03, 1))
-    given = [needed for needed in told if needed]
+        reported.append(blocks_needed(float(values.mean()), of(float(values.std(ddof=1)), 3.0), 4, 0.03, 1))
+    given = [needed for needed in reported if needed]
     assert len(given) > 30
     assert sum(needed[0] <= 8 <= needed[1] for needed in given) / len(given) > 0.7
 

@@ -1,4 +1,4 @@
-"""A real run beside a program that never rests ends with an answer for every setup."""
+"""A real run next to a program that never rests ends with an answer for every setup."""
 
 import os
 import subprocess

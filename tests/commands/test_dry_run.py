@@ -21,7 +21,7 @@ duration = "1s"
 
 @pytest.fixture
 def study(tmp_path, monkeypatch, free_port):
-    """A study's file, beside which there is nothing else."""
+    """A study's file, alone in its folder."""
     monkeypatch.setenv("PORT", str(free_port))
     monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     file = tmp_path / "small.toml"

@@ -29,7 +29,7 @@ WAYS = ("the whole path", "out and in", "a link", "a folder that is a link", "a 
 
 @pytest.fixture
 def places(tmp_path):
-    """The folder of somebody else's study, and beside it one with a file that is none of theirs."""
+    """The folder of somebody else's study, and next to it one with a file that is none of theirs."""
     inside, outside = tmp_path / "study", tmp_path / "home"
     inside.mkdir()
     outside.mkdir()

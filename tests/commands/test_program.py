@@ -1,4 +1,4 @@
-"""The command `loadtests` that `make setup` leaves beside Python: it works in every folder, and its words complete."""
+"""The command `loadtests` that `make setup` leaves next to Python: it works in every folder, and its words complete."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""``run``: what its options may not say together. That it runs is told in tests/measure."""
+"""``run``: what its options may not say together. That it runs is tested in tests/measure."""
 
 import re
 

@@ -28,8 +28,8 @@ def test_something_is_shown_before_anything_is_done():
 
 def test_what_is_told_is_shown_as_it_is_and_gone_at_the_end():
     text = io.StringIO()
-    with waiting(terminal(text)) as told:
-        told("starting [gunicorn]\x1b[2J")
+    with waiting(terminal(text)) as report:
+        report("starting [gunicorn]\x1b[2J")
     shown = text.getvalue()
     assert "starting [gunicorn] ..." in shown
     assert "\x1b[2J" not in shown
@@ -38,9 +38,9 @@ def test_what_is_told_is_shown_as_it_is_and_gone_at_the_end():
 
 def test_without_a_terminal_it_is_a_line_a_thing():
     text = io.StringIO()
-    with waiting(Console(file=text, width=20), "preparing") as told:
-        told("preparing the project of [mine]")
-        told("starting gunicorn")
+    with waiting(Console(file=text, width=20), "preparing") as report:
+        report("preparing the project of [mine]")
+        report("starting gunicorn")
     assert text.getvalue() == "preparing the project of [mine] ...\nstarting gunicorn ...\n"
 
 

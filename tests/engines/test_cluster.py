@@ -44,7 +44,7 @@ server = zmqrpc.Server("127.0.0.1", 0)
 print(server.port, flush=True)
 print(server.socket.poll(3000), flush=True)
 """
-# What has the place of node, and says what it was told.
+# What has the place of node, and prints what it was sent.
 NODE = """#!/bin/sh
 [ "$1" = --version ] && echo v99.0.0 && exit
 exec {python} -c '

@@ -118,14 +118,14 @@ def test_the_ramp_is_not_counted(survey):
 
 
 def test_the_end_of_the_load_is_told_before_anything_of_the_grace_period(survey):
-    told = []
+    events = []
     result = locust.run(
         load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
-        lambda row: told.append("answers" if row.ok else "a second"),
-        on_start=lambda: told.append("start"),
-        on_end=lambda: told.append("end"),
+        lambda row: events.append("answers" if row.ok else "a second"),
+        on_start=lambda: events.append("start"),
+        on_end=lambda: events.append("end"),
     )
-    assert [what for what in told if what != "a second"] == ["start", "end", "answers"]
+    assert [what for what in events if what != "a second"] == ["start", "end", "answers"]
     assert (result.ok, result.billed) == (4, 0)
 
 

@@ -230,7 +230,7 @@ def test_the_streams_that_several_processes_read_are_added_up():
     left = merged.streams.left
     assert (left.clients, left.ended, left.running, left.late, left.after_ms["max"]) == (4, 3, 1, 1, 90)
     assert Histogram.decode(merged.histograms["view_ended"]).total == 3
-    assert (merged.slow_streams.begun, merged.slow_streams.left) == (2, None)  # beside them, and counted apart
+    assert (merged.slow_streams.begun, merged.slow_streams.left) == (2, None)  # next to them, and counted apart
     assert merge("openloop", [part([1000])], [], (Request("GET /"),)).streams is None
 
 

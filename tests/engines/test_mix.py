@@ -1,4 +1,4 @@
-"""Several requests in one load: each is sent as often as its weight says, and is told by itself."""
+"""Several requests in one load: each is sent as often as its weight says, and is reported by itself."""
 
 import time
 from collections import Counter

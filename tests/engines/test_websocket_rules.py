@@ -1,4 +1,4 @@
-"""What a WebSocket server may do the generator bears; what it may not do is an error told in words."""
+"""What a WebSocket server may do the generator accepts; what it may not do is an error in words."""
 
 import dataclasses
 

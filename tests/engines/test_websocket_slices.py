@@ -12,7 +12,7 @@ openloop = get("openloop")
 
 
 def in_slices(load, slices, between=lambda: None):
-    """The result of a load that is made in so many slices."""
+    """The result of a load that is made in that number of slices."""
     with openloop.generator() as maker:
         prepared = maker.prepare(load)
         for _ in range(slices):

@@ -1,4 +1,4 @@
-"""The circuit breaker, and what it is told."""
+"""The circuit breaker, and what is reported to it."""
 
 import asyncio
 import contextlib
@@ -65,7 +65,7 @@ def test_a_fetch_that_is_cancelled_says_nothing(clock):
 
 
 def test_the_library_itself_would_take_it_for_a_success(clock):
-    """Why it is told of outcomes only: once this fails, fetching.breaker can do with less."""
+    """Why outcomes alone are reported to it: once this fails, fetching.breaker can do with less."""
     circuit = circuitbreaker.CircuitBreaker(1, 2, expected_exception=ValueError, name="x")
     with contextlib.suppress(ValueError), circuit:
         raise ValueError

@@ -13,13 +13,13 @@ BROKEN = Fetched(503, "text/plain", b"Error 503")
 def went(resilience, *results):
     """The steps of a fetch whose fetches come to these results, in words, and what is delivered; ``copy`` is kept."""
     course, results = resilience.course(), list(results)
-    told, result = [], None
+    steps, result = [], None
     while True:
         try:
             step = course.send(result)
         except StopIteration as end:
-            return told, end.value
-        told.append(step.what.name.lower())
+            return steps, end.value
+        steps.append(step.what.name.lower())
         result = results.pop(0) if step.what in (Do.FETCH, Do.RECALL) else None
 
 
@@ -54,8 +54,8 @@ def test_what_took_all_the_time_is_not(resilience, first):
 
 
 def test_where_the_origin_fails_a_copy_is_delivered_and_marked(resilience):
-    told, delivered = went(resilience, BROKEN, BROKEN, FINE)
-    assert told == ["fetch", "pause", "fetch", "recall"]
+    steps, delivered = went(resilience, BROKEN, BROKEN, FINE)
+    assert steps == ["fetch", "pause", "fetch", "recall"]
     assert delivered == Delivered(FINE, stale=True)
 
 
@@ -78,10 +78,10 @@ def test_saved_retries_have_an_end():
 def test_an_open_breaker_asks_nobody():
     resilience = Resilience(Breaker(failures=2, open_s=60))
     assert went(resilience, BROKEN, BROKEN, None)[1] == Delivered(BROKEN)
-    told, delivered = went(resilience, FINE)
-    assert (told, delivered) == (["recall"], Delivered(FINE, stale=True))
-    told, delivered = went(resilience, None)
-    assert told == ["recall"]
+    steps, delivered = went(resilience, FINE)
+    assert (steps, delivered) == (["recall"], Delivered(FINE, stale=True))
+    steps, delivered = went(resilience, None)
+    assert steps == ["recall"]
     assert isinstance(delivered.outcome, Refused)
 
 

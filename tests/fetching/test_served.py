@@ -1,4 +1,4 @@
-"""The views that fetch on real servers, with an origin beside them."""
+"""The views that fetch on real servers, with an origin as their service."""
 
 import socket
 import urllib.error

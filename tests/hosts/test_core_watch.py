@@ -1,4 +1,4 @@
-"""What a further client sees of its own core, beside the generator that it runs."""
+"""What a further client sees of its own core, next to the generator that it runs."""
 
 import itertools
 

@@ -111,21 +111,21 @@ def test_files_that_others_may_write_are_not_run(command, other_machine, folder,
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         ("@@@@@\nHost key verification failed.\n", "Look whether its key is the one you know"),
         ("bench@other: Permission denied (publickey).\n", "A key that needs no password is needed"),
         ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
-def test_why_ssh_failed_is_one_line(command, other_machine, said, told):
+def test_why_ssh_failed_is_one_line(command, other_machine, said, reported):
     (other_machine.folder / "refuses").write_text(said)
     for asked in ("check", "prepare"):
         code, printed, errors = command("hosts", asked, other_machine.where)
         assert (code, printed) == (1, "")
         assert last(errors).startswith("error: ")
         assert said.splitlines()[-1] in last(errors)
-        assert told in last(errors)
+        assert reported in last(errors)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A service on a machine of its own, from the command line: the servers find it there, and it is told of."""
+"""A service on a machine of its own, from the command line: the servers find it there, and the run reports it."""
 
 import contextlib
 import json
@@ -80,8 +80,8 @@ def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, inte
     layered = [trial for trial in trials(folder) if trial["setup"] == "daphne-redis"]
     # All of its requests went through it.
     assert all(row["cpu_s"] > 0 for trial in layered for row in trial["processes"] if row["role"] == "redis")
-    told = "".join(file.read_text() for file in folder.rglob("*.json"))
-    assert not re.search(r"redis://:\w", told)  # with the password
+    environment = "".join(file.read_text() for file in folder.rglob("*.json"))
+    assert not re.search(r"redis://:\w", environment)  # with the password
 
 
 @pytest.mark.exhaustive
@@ -248,20 +248,20 @@ def test_a_file_may_name_a_service_that_a_study_does_not_ask_for(away, hosts_fil
 
 
 def test_cores_of_the_servers_are_none_of_another_machine():
-    class Beside(Local):
+    class OtherHost(Local):
         def listens_on(self):
             return "127.0.0.1"
 
         @contextlib.contextmanager
         def supervise(self, env):
-            told.update(env)
+            environment.update(env)
             yield SimpleNamespace(start=lambda group: None)
 
-    told = {}
-    host = WithServices(Local(), {services.known()["redis"]: Beside()})
+    environment = {}
+    host = WithServices(Local(), {services.known()["redis"]: OtherHost()})
     with host.supervise({"BIND": "127.0.0.1", "PORT": "1", "CORES": "0", "SERVICES_CORES": "0"}) as supervised:
         supervised.start("redis")
-    assert (told["BIND"], told["CORES"], told["SERVICES_CORES"]) == ("127.0.0.1", "", "")
+    assert (environment["BIND"], environment["CORES"], environment["SERVICES_CORES"]) == ("127.0.0.1", "", "")
 
 
 @pytest.mark.exhaustive

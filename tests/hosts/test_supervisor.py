@@ -51,5 +51,5 @@ def test_what_users_sign_in_with_is_not_for_what_is_served(monkeypatch):
     monkeypatch.setenv("JOURNEYS", "kept")
     env = public_environment(os.environ)
     assert (env.get("JOURNEY_PASSWORD"), env["JOURNEYS"]) == (None, "kept")
-    told = program.run([sys.executable, "-c", "import os; print(os.environ.get('JOURNEY_PASSWORD'))"], 60.0)
-    assert told.printed.strip() == "None"
+    reported = program.run([sys.executable, "-c", "import os; print(os.environ.get('JOURNEY_PASSWORD'))"], 60.0)
+    assert reported.printed.strip() == "None"

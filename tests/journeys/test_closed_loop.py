@@ -1,6 +1,6 @@
 """The arithmetic of the closed loop, on a server and users that are simulated: no clock but the simulation's.
 
-What the injector tells of is put together as the engine does it; beside it stands what the server counted by itself.
+What the injector tells of is put together as the engine does it; next to it stands what the server counted by itself.
 """
 
 import heapq

@@ -28,8 +28,8 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, severity="invalid"):
     return Trial(number, 1, label, "gunicorn", "latency", attempt, "", status, flags)
 
 
-def told(*trials, labels=2, together=1):
-    """What is raised for these trials, so many of them measured together; None where nothing is."""
+def judged(*trials, labels=2, together=1):
+    """What is raised for these trials, a number of them measured together; None where nothing is."""
     spoiled = ContentionWatch(labels, Takers)
     for number, one in enumerate(trials, start=1):
         try:
@@ -42,7 +42,7 @@ def told(*trials, labels=2, together=1):
 
 
 def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
-    number, error = told(*[trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)] * 2)
+    number, error = judged(*[trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)] * 2)
     assert number == 4
     assert error == (
         "4 trials in a row are invalid by no setup's fault: the generator's scheduling delay is a large share "
@@ -51,7 +51,7 @@ def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
 
 
 def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
-    _, error = told(*[trial("a", "service_taken"), trial("b", "service_taken")] * 2)
+    _, error = judged(*[trial("a", "service_taken"), trial("b", "service_taken")] * 2)
     assert error.endswith("choose a machine whose cores are not shared.")
     assert "just now" not in error
 
@@ -69,24 +69,24 @@ def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
     ],
 )
 def test_others_are_not(row):
-    assert told(*row * 8) is None
+    assert judged(*row * 8) is None
 
 
 def test_without_any_figures_it_ends_within_the_block():
     row = [trial("a", "engine_failed"), trial("b", "engine_failed")]
-    assert told(*row * 3, together=10) is None  # one moment
+    assert judged(*row * 3, together=10) is None  # one moment
     apart = [dataclasses.replace(one, test=f"t{number}") for number, one in enumerate(row * 3)]
-    assert told(*apart, together=10)[0] == 4
+    assert judged(*apart, together=10)[0] == 4
 
 
 def test_one_bad_moment_for_all_that_are_measured_by_turns_is_not_enough():
     row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
-    assert told(*row, labels=4, together=4) is None
-    assert told(*row, *row, labels=4, together=4)[0] == 8
+    assert judged(*row, labels=4, together=4) is None
+    assert judged(*row, *row, labels=4, together=4)[0] == 8
 
 
 def test_a_study_of_a_single_setup_has_no_other():
-    assert told(*[trial("a", LATE)] * 4, labels=1)[0] == 4
+    assert judged(*[trial("a", LATE)] * 4, labels=1)[0] == 4
 
 
 def test_only_places_that_were_spoiled_each_time_have_more_attempts():

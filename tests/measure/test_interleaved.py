@@ -1,4 +1,4 @@
-"""What is made of setups that are measured by turns; no server is started."""
+"""What is made of setups that are interleaved; no server is started."""
 
 import dataclasses
 import itertools
@@ -96,10 +96,10 @@ def test_all_setups_of_a_test_are_sent_the_same_random_moments(run, bench_of):
 def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
     serve = bench_of.serve
 
-    def refusing(setup, env, beside, port):
+    def refusing(setup, env, services, port):
         if setup.name == "uvicorn":
             raise NotServing("was not healthy", "its log")
-        return serve(setup, env, beside, port)
+        return serve(setup, env, services, port)
 
     bench_of.serve = refusing
     trials = run()

@@ -34,7 +34,7 @@ TABLE = {
 
 class Accident:
     """Kills Redis once a journey must have been completed, waits until people met that and Redis runs again, and ends
-    the load once a journey must have been completed that began after it. It is told of each second of the load."""
+    the load once a journey must have been completed that began after it. It is given each second of the load."""
 
     def __init__(self):
         self.running = None
@@ -55,7 +55,7 @@ class Accident:
             self.phase = next(self.phases, self.over.set)
 
     def _before(self):
-        # So many requests are more than all users together have in one journey each.
+        # This many requests are more than all users together have in one journey each.
         if self.ok <= USERS * LONGEST:
             return False
         self.killed = self.redis()

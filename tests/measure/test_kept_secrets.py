@@ -1,4 +1,4 @@
-"""Users and passwords of URLs that a run is told reach no file of its folder; it goes on all the same."""
+"""Users and passwords of URLs that a run is given reach no file of its folder; it goes on all the same."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is seen while load is made: CPU by role, and what an origin beside the setup plays."""
+"""What is seen while load is made: CPU by role, and what the origin that a setup fetches from plays."""
 
 import json
 import os
@@ -83,9 +83,9 @@ def origin(tmp_path):
 
 
 def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
-    beside = OriginWatch(origin.folder)
-    beside.restart()
-    seen = beside.observed()
+    watch = OriginWatch(origin.folder)
+    watch.restart()
+    seen = watch.observed()
     assert origin.asked == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
     assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
     assert [(stage.t, stage.text, stage.healthy, stage.latency_ms) for stage in seen.stages] == [
@@ -99,9 +99,9 @@ def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", ""])
 def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
     (tmp_path / "origin.url").write_text(address, encoding="utf-8")
-    beside = OriginWatch(tmp_path)
-    beside.restart()
-    assert beside.observed() is None
+    watch = OriginWatch(tmp_path)
+    watch.restart()
+    assert watch.observed() is None
 
 
 def seen(stages, *samples):

@@ -21,7 +21,7 @@ from tests.fixtures.conversations import holding, rejoining
 
 @pytest.fixture
 def trial(bench_of, monkeypatch):
-    """A function: the trial of a rejoin on a setup whose restart does as it is told."""
+    """A function: the trial of a rejoin on a setup whose restart does as it is scripted."""
     monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
     monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
     bench, _, [planned] = a_block(bench_of, {"setups": ["uvicorn"], "tests": {"rejoin": {"connections": 1000}}})

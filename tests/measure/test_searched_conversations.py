@@ -62,7 +62,7 @@ def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
     assert test.why_unknown(trial) == ""
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
-    # The figures beside it are those of the probe that confirmed it.
+    # The figures next to it are those of the probe that confirmed it.
     per_send = bench_of.engine.loads[0].counts_each
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 

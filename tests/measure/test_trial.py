@@ -66,8 +66,8 @@ def test_a_worker_that_the_server_forked_and_lost_makes_the_trial_invalid(run, b
 
 
 def test_a_service_that_ends_is_not_the_setups_fault(run, bench_of, forking):
-    beside, worker = forking
-    bench_of.server.parts = lambda: [Part("web", os.getpid()), Part("origin", beside, charged=False)]
+    service, worker = forking
+    bench_of.server.parts = lambda: [Part("web", os.getpid()), Part("origin", service, charged=False)]
     bench_of.engine.meanwhile = lambda load: os.kill(worker, signal.SIGKILL) or wait_until_dead(worker)
     trial = run("throughput")
     assert trial.evidence.processes_died == 0

@@ -71,7 +71,7 @@ services = ["postgresql"]
 
 @pytest.fixture
 def leaking(tmp_path):
-    """A project that leaves one in so many of its connections open, in a transaction."""
+    """A project that leaves one in a number of its connections open, in a transaction."""
     site = tmp_path / "mysite"
     site.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)

@@ -1,4 +1,4 @@
-"""Who takes the cores, beside this process and what it started."""
+"""Who takes the cores, other than this process and what it started."""
 
 import os
 import subprocess

@@ -61,7 +61,7 @@ def test_a_setup_is_back_where_it_stays_as_before_under_the_load(tried, otherwis
 
 
 def test_what_is_answered_far_sooner_than_usual_is_not_as_before(tried):
-    """Stale copies, or errors that are told as answers: 20 ms where a fetch takes a second."""
+    """Stale copies, or errors that are reported as answers: 20 ms where a fetch takes a second."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 

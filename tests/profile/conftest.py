@@ -33,7 +33,7 @@ def stack():
 
 @pytest.fixture
 def stacks(stack):
-    """Samples of two functions, one called by the other, and of one beside them."""
+    """Samples of two functions, one called by the other, and of one next to them."""
     return Counter(
         {
             stack("main gunicorn/base.py", "view app:views.py"): 6,

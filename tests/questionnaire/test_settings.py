@@ -25,9 +25,9 @@ def test_the_harness_knows_the_same_stores_and_sizes():
 
 @pytest.mark.parametrize("where", ["redis", "cached_db"])
 def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
-    beside = sessions({"SESSIONS": where, "RUN_DIR": "/run/x"})
-    assert beside.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
-    assert beside.service == Path("/run/x/redis.sock")
+    found = sessions({"SESSIONS": where, "RUN_DIR": "/run/x"})
+    assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
+    assert found.service == Path("/run/x/redis.sock")
     one = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "1"})
     two = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "2"})
     assert one.caches["default"]["LOCATION"] == "redis://h/1"
@@ -42,8 +42,8 @@ def test_files_are_in_a_folder_of_their_own(tmp_path):
 
 
 def test_a_server_waits_for_the_datastore_beside_it_and_for_no_other():
-    beside = sessions({"SESSIONS": "datastore", "RUN_DIR": "/run/x"})
-    assert beside.service == Path("/run/x/datastore.http")
+    found = sessions({"SESSIONS": "datastore", "RUN_DIR": "/run/x"})
+    assert found.service == Path("/run/x/datastore.http")
     env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x", "DATASTORE_EMULATOR_HOST": "h:1"}
     assert sessions(env).service is None
 
@@ -66,7 +66,7 @@ def test_what_makes_no_sense_is_said(environ, says):
 
 
 @pytest.mark.parametrize(
-    ("where", "beside"),
+    ("where", "service"),
     [
         ("db", ()),
         ("file", ()),
@@ -76,11 +76,11 @@ def test_what_makes_no_sense_is_said(environ, says):
         ("datastore", ("datastore",)),
     ],
 )
-def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, beside):
+def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, service):
     monkeypatch.delenv("SESSIONS", raising=False)
-    assert services.required_by({"SESSIONS": where}) == beside
+    assert services.required_by({"SESSIONS": where}) == service
     monkeypatch.setenv("SESSIONS", where)
-    assert services.required_by({}) == beside
+    assert services.required_by({}) == service
 
 
 def test_the_study_of_the_stores_compares_like_with_like():

@@ -118,7 +118,7 @@ class Bench:
         return await asyncio.wait_for(self.layer.receive(channel), 5)
 
     async def join_workers(self):
-        """A channel that hears what workers are told."""
+        """A channel that hears what is sent to workers."""
         channel = await self.layer.new_channel(CONTROL)
         await self.layer.group_add(WORKERS, channel)
         return channel

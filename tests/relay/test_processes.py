@@ -60,7 +60,7 @@ class Relay:
         return process
 
     def start_front(self, timeout=30):
-        """Daphne on a free port, which the test binds, and so many seconds of patience; returns the front's number."""
+        """Daphne on a free port, which the test binds, and its patience in seconds; returns the front's number."""
         with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
             fd = listener.fileno()
             daphne = [sys.executable, "-m", "daphne", "-v", "0", "--fd", str(fd), "testproject.asgi_relay:application"]
@@ -69,7 +69,7 @@ class Relay:
         return len(self._ports) - 1
 
     def have_workers(self, count):
-        """At least so many workers run, and each of them has answered a request."""
+        """At least that many workers run, and each of them has answered a request."""
         while len(self.workers) < count:
             self.workers.append(self._start(sys.executable, "manage.py", "runrelayworker"))
         if not {worker.pid for worker in self.workers} <= self._known_to_serve:

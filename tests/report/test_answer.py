@@ -54,8 +54,8 @@ def test_who_is_first_is_said_before_the_rows(build_run):
 def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_once(build_run):
     lines = printed(build_run(labels=("gunicorn", "uvicorn"), blocks=4, change=slowed(noisy, rate=True)))
     assert row(lines, "uvicorn")[2] == row(lines, "uvicorn")[4] == "?"
-    [told] = [place for place, line in enumerate(lines) if line.startswith("?: inconclusive")]
-    assert "would" in " ".join(lines[told : told + 3])
+    [shown] = [place for place, line in enumerate(lines) if line.startswith("?: inconclusive")]
+    assert "would" in " ".join(lines[shown : shown + 3])
     assert "1000" not in "".join(lines)
 
 
@@ -89,7 +89,7 @@ def test_nineteen_setups_find_room(build_run):
 
 
 def test_what_finds_no_room_is_counted(build_run):
-    # Another page each, lest they be told as the steps of one curve.
+    # Another page each, lest they be reported as the steps of one curve.
     [request] = known_test("latency").requests
     tests = tuple(
         known_test(f"latency-{name}").with_requests((dataclasses.replace(request, path=f"/{name}"),))

@@ -1,4 +1,4 @@
-"""What a page and a terminal say of WebSockets: in their own units, and no lag without the share delivered beside
+"""What a page and a terminal say of WebSockets: in their own units, and no lag without the share delivered next to
 it."""
 
 import dataclasses
@@ -58,8 +58,8 @@ def test_every_table_with_a_lag_has_the_share_delivered(run):
     for one in found.tables:
         assert any("delivered" in column for column in one.columns)
     figures, deliveries = found.tables
-    told = rows_of(figures)
-    assert told["daphne"][3:5] == ["not reached", "97.0"]
+    reported = rows_of(figures)
+    assert reported["daphne"][3:5] == ["not reached", "97.0"]
     lags = {one[0].text: one[-2].text for one in deliveries.rows}
     assert lags["daphne"] == "not reached"
 
@@ -103,8 +103,8 @@ def test_costs_are_of_what_is_counted(run, kind, one, heading):
     [costs] = cost.tables
     assert heading in costs.columns
     assert f"switches/{one}" in costs.columns
-    told = " ".join([*cost.paragraphs, *costs.columns, *(f"{chart.caption} {chart.alt}" for chart in cost.charts)])
-    assert "request" not in told
+    reported = " ".join([*cost.paragraphs, *costs.columns, *(f"{chart.caption} {chart.alt}" for chart in cost.charts)])
+    assert "request" not in reported
 
 
 @pytest.mark.parametrize("kind", [*TABLES, *SEARCHES])
@@ -112,8 +112,8 @@ def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     made = run(kind)
     reports.write(made)
     page = page_of(made)
-    told = [page.answer.headlines, page.answer.winners, [one.answer for one in page.findings]]
-    assert "request" not in " ".join(" ".join(part) for part in told)
+    reported = [page.answer.headlines, page.answer.winners, [one.answer for one in page.findings]]
+    assert "request" not in " ".join(" ".join(part) for part in reported)
     for part in page.sections:
         words = [*(one.caption for one in part.tables), *(" ".join(one.columns) for one in part.tables)]
         words += [f"{chart.caption} {chart.alt}" for chart in part.charts]

@@ -20,7 +20,7 @@ def answers(page):
 
 
 def times(**factors):
-    """A change that makes p50 and p99 of a setup so many times the baseline's, with a spread over blocks."""
+    """A change that makes p50 and p99 of a setup that many times the baseline's, with a spread over blocks."""
 
     def change(label, test, block, result):
         spread = 1 + 0.05 * ((block * (3 + len(label)) % 7) - 3) if "noisy" in label else 1 + 0.001 * (block % 3)

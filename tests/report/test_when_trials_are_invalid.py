@@ -134,9 +134,9 @@ def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, 
     for trial, seen in zip(run.trials(), evidence, strict=True):
         flags = tuple(validity.judge(Evidence(**seen)))
         run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags))
-    [*_, told] = section(run, "invalid").paragraphs
-    assert f": {len(evidence)} trials invalid (" in told
-    assert says in told
+    [*_, reported] = section(run, "invalid").paragraphs
+    assert f": {len(evidence)} trials invalid (" in reported
+    assert says in reported
 
 
 def test_how_late_the_generator_was_is_a_range_as_well(build_run):
@@ -147,9 +147,9 @@ def test_how_late_the_generator_was_is_a_range_as_well(build_run):
         result = dataclasses.replace(trial.result, pacing_lag_ms=late)
         flags = tuple(validity.judge(Evidence(), result))
         run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags, result=result))
-    [*_, told] = section(run, "invalid").paragraphs
-    assert "send_lag: 2 trials invalid" in told
-    assert "(30 to 40% of p50 and 5% of p99)" in told
+    [*_, reported] = section(run, "invalid").paragraphs
+    assert "send_lag: 2 trials invalid" in reported
+    assert "(30 to 40% of p50 and 5% of p99)" in reported
 
 
 def test_who_has_no_figure_because_the_generator_was_late_says_so(page):

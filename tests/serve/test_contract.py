@@ -1,4 +1,4 @@
-"""What counts as the same answer, and how a difference is told."""
+"""What counts as the same answer, and how a difference is reported."""
 
 import pytest
 

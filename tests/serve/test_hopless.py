@@ -43,7 +43,7 @@ def test_a_part_that_does_not_exist_is_refused(refused, monkeypatch):
     assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in refused("check", "uvicorn")
 
 
-KEPT = 20  # threads between requests, as many as hopless keeps unless it is told otherwise
+KEPT = 20  # threads between requests, as many as hopless keeps unless it is set otherwise
 AT_ONCE = 30
 UVICORN = ("uvicorn", "hopless_project:application", "--port")
 GUNICORN = ("gunicorn", "hopless_project:application", "--worker-class", "asgi", "--no-control-socket", "--bind")

@@ -100,7 +100,7 @@ def test_grpc_in_greenlets(name, overlap):
         with ThreadPoolExecutor(AT_ONCE) as threads:
             assert set(threads.map(look, range(AT_ONCE))) == {200}
         with urllib.request.urlopen(f"http://{address}/counts", timeout=10) as response:
-            most = json.load(response)["most_at_once"]
+            most = json.load(response)["most_in_flight"]
     assert most > AT_ONCE / 2 if overlap else most == 1
 
 

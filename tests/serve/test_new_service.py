@@ -1,4 +1,4 @@
-"""To add a service is to add a file to supervisor/services; it runs beside a setup and is shown, not charged."""
+"""To add a service is to add a file to supervisor/services; it runs with a setup and is shown, not charged."""
 
 import shutil
 import sys

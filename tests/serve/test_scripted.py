@@ -28,7 +28,7 @@ def said(monkeypatch):
 
 @pytest.fixture
 def patient(monkeypatch, said):
-    """The same, where an answer is awaited: nothing is told by how long it takes."""
+    """The same, where an answer is awaited: nothing is judged by how long it takes."""
     monkeypatch.setattr(scripted, "WITHIN_S", 20.0)
     return said
 

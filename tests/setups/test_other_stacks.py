@@ -1,4 +1,4 @@
-"""The stack of 2016 where it is not made: who is told what, and that it is out of everybody's way."""
+"""The stack of 2016 where it is not made: who is given what, and that it is out of everybody's way."""
 
 import configparser
 import dataclasses
@@ -55,10 +55,10 @@ def test_a_setup_listens_on_loopback_whatever_bind_says(name):
     config.read(setup.file)
     commands = [config[section]["command"] for section in config.sections() if "command" in config[section]]
     scripts = [(files.ROOT / script).read_text() for script in re.findall(r"stacks/2016/\w+\.sh", " ".join(commands))]
-    told = " ".join([*commands, *scripts])
-    assert "--bind 127.0.0.1" in told
-    assert "BIND" not in told
-    assert "0.0.0.0" not in told
+    given = " ".join([*commands, *scripts])
+    assert "--bind 127.0.0.1" in given
+    assert "BIND" not in given
+    assert "0.0.0.0" not in given
 
 
 def test_one_that_is_not_made_is_left_out_with_what_to_install(environment):
@@ -141,7 +141,7 @@ def test_all_that_it_consists_of_is_pinned():
 
 @pytest.fixture
 def make(tmp_path):
-    """A function: runs make.sh where there is no Python but what it is told of; gives what it did."""
+    """A function: runs make.sh where there is no Python but what it is given; gives what it did."""
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "dirname").symlink_to(shutil.which("dirname"))

@@ -1,4 +1,4 @@
-"""What is said over WebSockets of the user's: texts from which a delivery can be told."""
+"""What is said over WebSockets of the user's: texts from which a delivery can be recognised."""
 
 import pytest
 

@@ -77,10 +77,10 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
 def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
     """Measured rates as points over requests under way, and the arithmetic ceiling as a line.
 
-    Rows: label, at_once, value (per second) and text; ``line``: at_once and value.
+    Rows: label, concurrency, value (per second) and text; ``line``: concurrency and value.
     """
-    x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("at_once", "value"))
-    x = alt.X("at_once:Q", title="requests that can be under way", scale=x_scale, axis=shared.axis_for(x_scale))
+    x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
+    x = alt.X("concurrency:Q", title="requests that can be under way", scale=x_scale, axis=shared.axis_for(x_scale))
     y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=shared.axis_for(y_scale))
     arithmetic = (
         alt.Chart(shared.values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
@@ -88,7 +88,7 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
     points = shared.points(shared.described(rows).encode(x=x, y=y), 70, looks)
     least = y_scale.to_dict()["domain"][0]
     ends = [{**row, "value": max(row["value"], least)} for row in rows]  # zero has no logarithm
-    layers = [arithmetic, points, *_names(ends, "at_once", y_scale, 300, looks)]
+    layers = [arithmetic, points, *_names(ends, "concurrency", y_scale, 300, looks)]
     return shared.finish(shared.panel(layers, 300), title, subtitle, looks)
 
 

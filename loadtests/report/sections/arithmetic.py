@@ -43,7 +43,7 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
         sorted(rows, key=lambda one: one.own.limit),
         {
             "setup": lambda one: one.label,
-            "under way at most": lambda one: one.at_once.reason,
+            "under way at most": lambda one: one.effective.reason,
             "origin's mean, ms": lambda one: number(one.service_s * 1000),
             "sent/s": lambda one: "" if one.sent is None else per_second(one.sent),
             "by arithmetic/s": lambda one: per_second(one.expected),
@@ -72,10 +72,10 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
     points = [
         {
             "label": one.label,
-            "at_once": one.own.limit,
+            "concurrency": one.own.limit,
             "value": one.measured,
             "text": f"{one.label}: {per_second(one.measured)}/s, by arithmetic {per_second(one.expected)}/s "
-            f"({one.at_once.reason})",
+            f"({one.effective.reason})",
         }
         for one in rows
     ]
@@ -103,4 +103,4 @@ def _line(rows: Sequence[Waiting]) -> list[dict[str, float]]:
     steps = [low * (high / low) ** (place / LINE_POINTS) for place in range(LINE_POINTS + 1)]
     knee = most * service_s
     places = sorted([*steps, *([knee] if low < knee < high else [])])
-    return [{"at_once": place, "value": min(place / service_s, most)} for place in places]
+    return [{"concurrency": place, "value": min(place / service_s, most)} for place in places]

@@ -41,8 +41,8 @@ class MethodCounts:
     """How many requests of each method there were, and how many of all were worked on at once at most."""
 
     requests: dict[str, int] = dataclasses.field(default_factory=dict)
-    at_once: int = 0
-    most_at_once: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
 
 
 class Datastore:
@@ -64,11 +64,11 @@ class Datastore:
         """The response to a request. Raises Refusal."""
         counts = self.counts
         counts.requests[method.name] = counts.requests.get(method.name, 0) + 1
-        counts.at_once += 1
-        counts.most_at_once = max(counts.most_at_once, counts.at_once)
+        counts.in_flight += 1
+        counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
         try:
             if self.delay_s:
                 await asyncio.sleep(self.delay_s)
             return method.answer(self.entities, request)
         finally:
-            counts.at_once -= 1
+            counts.in_flight -= 1

@@ -1,6 +1,6 @@
 """What a request costs in Django's own ASGI application and in that of ``hopless``: hops, threads and CPU.
 
-``python packages/hopless/suites/cost.py`` calls both in one process, without a server, by turns, with the seven
+``python packages/hopless/suites/cost.py`` calls both in one process, without a server, interleaved, with the seven
 middleware of ``startproject``. Hops and threads are counted exactly; CPU is the median of the rounds. A server adds the
 same to both: behind one the ratio is closer to 1.
 """

@@ -108,13 +108,13 @@ def test_a_cache_and_a_connection_of_the_event_loop_are_closed_and_a_mutant_leav
 
 
 def test_a_task_that_has_made_nothing_is_told_from_one_that_has():
-    async def told():
+    async def observed():
         before = private.nothing_is_initialised()
         assert caches["default"]
         return before, private.nothing_is_initialised()
 
     with mock.patch.object(caches, "_connections", type(caches)()._connections):
-        assert asyncio.run(told()) == (hasattr(connections._connections, "_get_storage"), False)
+        assert asyncio.run(observed()) == (hasattr(connections._connections, "_get_storage"), False)
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])

@@ -1,6 +1,6 @@
 """CPU time of a message that an asynchronous consumer handles, and how often it changes threads for it.
 
-``python measure.py STOCK PATCHED [ROUNDS]``: two folders that hold a package ``channels``, measured by turns.
+``python measure.py STOCK PATCHED [ROUNDS]``: two folders that hold a package ``channels``, measured interleaved.
 """
 
 from __future__ import annotations

@@ -178,8 +178,8 @@ def test_tests_that_ask_something_else_are_left_out(build_run):
 def test_json_has_null_for_an_open_interval(build_run):
     paths = [build_run(labels=LABELS, name=name, blocks=1, change=slowed({"daphne": times}, rate=True)).path
              for name, times in (("one", 1.0), ("two", 1.5))]  # fmt: skip
-    told = json.loads(json.dumps(compare_sides(*paths).to_json(), allow_nan=False))
-    one = next(row for row in told["comparisons"] if (row["setup"], row["metric"]) == ("daphne", "p50_ms"))
+    written = json.loads(json.dumps(compare_sides(*paths).to_json(), allow_nan=False))
+    one = next(row for row in written["comparisons"] if (row["setup"], row["metric"]) == ("daphne", "p50_ms"))
     assert one["ratio"] == {"value": pytest.approx(1.5), "low": None, "high": None}
     assert one["verdict"] == "inconclusive"
 

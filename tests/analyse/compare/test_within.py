@@ -32,9 +32,9 @@ def test_drift_between_blocks_cancels(study: Study) -> None:
 
 def test_inconclusive_says_how_many_blocks_would_do(study: Study) -> None:
     found = compare(study({"a": 10.0, "b": 11.5, "c": 11.5, "d": 11.5}, blocks=6, sd=0.08), "a")
-    told = [one.blocks_needed for one in found if one.verdict is Verdict.INCONCLUSIVE and one.blocks_needed]
-    assert told
-    assert all(6 < few <= many for few, many in told)
+    reported = [one.blocks_needed for one in found if one.verdict is Verdict.INCONCLUSIVE and one.blocks_needed]
+    assert reported
+    assert all(6 < few <= many for few, many in reported)
 
 
 def test_one_block_is_inconclusive_and_open(study: Study) -> None:

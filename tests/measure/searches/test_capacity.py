@@ -113,11 +113,11 @@ def test_search_that_does_not_come_to_an_end_is_inconclusive() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "told"), [(4.2345, "4.23"), (1.0, "1"), (42.06, "42.1"), (421.4, "421"), (12_345.6, "12,346")]
+    ("rate", "text"), [(4.2345, "4.23"), (1.0, "1"), (42.06, "42.1"), (421.4, "421"), (12_345.6, "12,346")]
 )
-def test_a_small_capacity_is_told_with_decimals(rate: float, told: str) -> None:
+def test_a_small_capacity_is_written_with_decimals(rate: float, text: str) -> None:
     found = run(up_to(rate), SearchPlan(start_rate=rate, max_rate=rate))
-    assert found.sentence == f"at least {told} requests/s, the highest rate that was allowed"
+    assert found.sentence == f"at least {text} requests/s, the highest rate that was allowed"
 
 
 def test_a_probe_takes_as_long_as_its_percentile_needs_requests() -> None:

@@ -158,12 +158,12 @@ def test_what_is_counted_has_its_own_word_in_what_is_said():
 
 
 def test_a_metric_is_told_by_tests_that_count_what_it_is_of():
-    told = {
+    reported = {
         kind: {metric.name for metric in kinds.every_metric() if conversing(kind).has_metric(metric)} for kind in KINDS
     }
     for kind, per in (("connect", "ms_per_connection"), ("echo", "us_per_message"), ("broadcast", "us_per_delivery")):
-        assert f"cpu_{per}" in told[kind]
-        assert "cpu_ms_per_request" not in told[kind]
-    assert "lag_p99_ms" in told["broadcast"] - told["echo"]
-    assert "rps" not in told["echo-throughput"]
+        assert f"cpu_{per}" in reported[kind]
+        assert "cpu_ms_per_request" not in reported[kind]
+    assert "lag_p99_ms" in reported["broadcast"] - reported["echo"]
+    assert "rps" not in reported["echo-throughput"]
     assert kinds.metric("web_cpu_us_per_delivery").label == "CPU per delivery, web"

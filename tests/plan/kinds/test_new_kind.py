@@ -1,4 +1,4 @@
-"""A new kind of test is a file beside the others: this one is written by the tests, and nothing else knows of it."""
+"""A new kind of test is a file next to the others: this one is written by the tests, and nothing else knows of it."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def test_the_record_of_a_run_gives_it_back(run: Run, test: Test) -> None:
 
 def test_the_verdicts_are_in_its_words(page: Page) -> None:
     [table] = section(page, "verdicts").tables
-    told = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}
-    assert told["uvicorn"] == ["pong", "×0.50", "50% lower pong"]
+    reported = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}
+    assert reported["uvicorn"] == ["pong", "×0.50", "50% lower pong"]
 
 
 def test_the_findings_are_in_its_words(page: Page) -> None:

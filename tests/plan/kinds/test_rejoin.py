@@ -45,5 +45,5 @@ def test_a_rejoin_has_times_and_no_costs(build_run):
     assert read("away_p50_s", **lacking) == pytest.approx(2, rel=0.01)
     assert read("away_p99_s", lost=999, back=999) is None  # too few to know
     assert read("all_back_s", lost=0, back=0) is None  # it was not restarted in time
-    told = [metric.name for metric in kinds.every_metric() if conversing("rejoin").has_metric(metric)]
-    assert not [name for name in told if "cpu" in name or "memory" in name or name.startswith("opened")]
+    reported = [metric.name for metric in kinds.every_metric() if conversing("rejoin").has_metric(metric)]
+    assert not [name for name in reported if "cpu" in name or "memory" in name or name.startswith("opened")]

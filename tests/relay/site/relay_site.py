@@ -20,7 +20,7 @@ def note(id):
 
 
 async def released(id):
-    # The event loop sees what came before the file first: what a worker was told by then, it knows when it goes on.
+    # The event loop sees what came before the file first: what was sent to a worker by then, it knows when it goes on.
     while not (NOTES / f"release-{id}").exists():  # noqa: ASYNC110  (files have no events)
         await asyncio.sleep(0.01)
 

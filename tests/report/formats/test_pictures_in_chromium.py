@@ -26,7 +26,7 @@ at((box.left + box.right) / 2, svg.getBoundingClientRect().bottom - 40); // in t
 found.pointed = tip();
 found.cursor = svg.querySelectorAll(".cursor").length;
 at(svg.getBoundingClientRect().left + 1, box.top);
-found.beside = tip();
+found.outside = tip();
 press("Home");
 found.home = tip();
 press("ArrowRight");
@@ -72,7 +72,7 @@ def test_a_picture_is_folded_and_can_be_reached(probed):
 def test_the_pointer_shows_the_moment_it_is_at_in_whichever_panel(probed):
     assert probed["pointed"].startswith("gunicorn: second 4: 300/s 200, p50 2.00 ms")
     assert probed["cursor"] == 1
-    assert probed["beside"] == ""
+    assert probed["outside"] == ""
 
 
 def test_the_keyboard_goes_from_moment_to_moment(probed):

@@ -1,4 +1,4 @@
-"""The arithmetic of waiting, beside what was measured."""
+"""The arithmetic of waiting, next to what was measured."""
 
 import dataclasses
 import json
@@ -70,7 +70,7 @@ def by_label(found):
 def test_threads_and_pools_over_the_origins_mean_latency_are_the_most_there_can_be(results):
     found = by_label(waiting(results(), CLOSED))
     assert set(found) == {"few", "many", "pool"}  # of the other neither threads nor a pool are known
-    assert {label: (one.own.limit, one.at_once.reason) for label, one in found.items()} == {
+    assert {label: (one.own.limit, one.effective.reason) for label, one in found.items()} == {
         "few": (16, "16 threads"),
         "many": (128, "100 connections"),  # the test has no more
         "pool": (32, "32 connections of the pool"),
@@ -138,8 +138,8 @@ def test_the_line_of_the_arithmetic_has_its_knee_where_all_that_is_asked_is_answ
     [chart] = arithmetic.section(results(FIXED, {**MEASURED, "many": 39.6, "free": 39.6})).charts
     [line] = [data for data in chart.spec["datasets"].values() if "label" not in data[0]]
     knee = next(point for point in line if point["value"] == pytest.approx(39.6))
-    assert knee["at_once"] == pytest.approx(39.6 * 1.01)
-    assert line[0] == {"at_once": 16.0, "value": pytest.approx(16 / 1.01)}
+    assert knee["concurrency"] == pytest.approx(39.6 * 1.01)
+    assert line[0] == {"concurrency": 16.0, "value": pytest.approx(16 / 1.01)}
 
 
 def test_where_memory_was_not_seen_at_rest_nothing_is_said_of_it(results):

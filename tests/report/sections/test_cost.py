@@ -61,8 +61,8 @@ def test_one_process_of_a_role_shares_nothing(cost):
     assert not any(heading.startswith("requests per web") for heading in rows["gunicorn"])
 
 
-def beside(trial):
-    """A database beside the setup, which is not its to pay for."""
+def with_database(trial):
+    """A database as the setup's service, which is not its to pay for."""
     web = trial.processes[0]
     database = {"role": "postgres", "name": "postgres", "charged": False, "cpu_s": 6.0, "requests": None}
     return (*trial.processes, dataclasses.replace(web, **database, peak_rss_mb=900.0, rss_mb=900.0))
@@ -71,7 +71,7 @@ def beside(trial):
 def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
     alone, text = cost(name="alone")
     assert "Not charged" not in text
-    rows, text = cost(change=beside, name="beside")
+    rows, text = cost(change=with_database, name="with_database")
     assert "Supporting services (postgres) are not charged" in text
     shown = rows["gunicorn"].pop("postgres ms, not charged")
     assert shown.text == "2.00"  # 6 CPU seconds for 3,000 requests
@@ -80,7 +80,7 @@ def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
 
 def test_a_role_that_one_setup_pays_for_and_another_does_not_has_two_columns(cost):
     def redis_beside(trial):
-        [process] = beside(trial)[1:] if trial.label == "gunicorn" else [None]
+        [process] = with_database(trial)[1:] if trial.label == "gunicorn" else [None]
         return (*trial.processes, dataclasses.replace(process, role="redis")) if process else trial.processes
 
     rows, _ = cost(change=redis_beside)

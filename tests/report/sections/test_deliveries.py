@@ -39,8 +39,8 @@ def test_a_test_whose_trials_deliver_has_a_table_in_its_section(tables):
     assert deliveries.name == "deliveries-latency"
     rows = {row[0].text: row for row in deliveries.rows}
     assert list(rows) == ["uvicorn", "daphne"]
-    told = {label: [field.text for field in row[1:6]] for label, row in rows.items()}
-    assert told == {"uvicorn": ["100.00%", "0", "6", "0", "0"], "daphne": ["90.00%", "200", "6", "0", "0"]}
+    reported = {label: [field.text for field in row[1:6]] for label, row in rows.items()}
+    assert reported == {"uvicorn": ["100.00%", "0", "6", "0", "0"], "daphne": ["90.00%", "200", "6", "0", "0"]}
     assert rows["daphne"][1].detail == "1,800 of 2,000"
     assert rows["daphne"][2].tone == "bad"
 

@@ -50,7 +50,7 @@ def test_it_is_valid_and_can_be_drawn(charts):
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)
     assert "gunicorn-again" not in {row["label"] for row in rows(chart)}
-    assert render.svg(chart.spec).count(">uvicorn<") == 2  # beside its line in each panel
+    assert render.svg(chart.spec).count(">uvicorn<") == 2  # next to its line in each panel
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def arriving(rate):
 
 
 @pytest.mark.parametrize(
-    ("tests", "axis", "told"),
+    ("tests", "axis", "reported"),
     [
         ([users(64), users(16), users(4)], "users", "2.07 at 4 users, 2.07 at 16 users and 2.07 at 64 users"),
         ([arriving(0.5), arriving(2.0), arriving(8.0)], "new users per second", "2.07 at 0.5/s, 2.07 at 2/s and 2.07"),
     ],
 )
-def test_users_are_a_load_as_requests_are(charts, tests, axis, told):
+def test_users_are_a_load_as_requests_are(charts, tests, axis, reported):
     [chart] = charts(*tests, change=lambda label, test, block, result: result)
-    assert f"over {axis}, the journey questionnaire at /questionnaire/. p50, gunicorn: {told}" in chart.alt
+    assert f"over {axis}, the journey questionnaire at /questionnaire/. p50, gunicorn: {reported}" in chart.alt
     assert f'"title": "{axis}"' in json.dumps(chart.spec)
 
 

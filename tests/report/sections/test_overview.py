@@ -11,7 +11,7 @@ from loadtests.report.sections import overview
 
 @pytest.fixture
 def how(build_run):
-    """What is said of a run by turns, or one after the other, with so many rounds of slices in each test."""
+    """What is said of an interleaved run, or one after the other, with a number of rounds of slices in each test."""
 
     def how(rounds, interleave=True):
         results = Results(build_run(labels=("gunicorn", "uvicorn"), study={"interleave": interleave}))
@@ -51,28 +51,28 @@ def test_the_speed_of_every_machine_is_told(build_run, other_host):
     redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
     for place, trial in enumerate(results.trials):
         # What has failed knows of the servers' machine alone.
-        beside = (here, redis) if trial.label == "gunicorn" else ()
-        evidence = dataclasses.replace(trial.evidence, calibration_s=(0.1, 0.1), other_hosts=beside)
+        hosts = (here, redis) if trial.label == "gunicorn" else ()
+        evidence = dataclasses.replace(trial.evidence, calibration_s=(0.1, 0.1), other_hosts=hosts)
         results.trials[place] = dataclasses.replace(trial, evidence=evidence)
-    told = overview.section(results).paragraphs[1]
-    assert "Calibration loop on the servers' machine: 1.00 to 1.00 × its usual speed" in told
-    assert "; on the machine that the load came from 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in told
+    reported = overview.section(results).paragraphs[1]
+    assert "Calibration loop on the servers' machine: 1.00 to 1.00 × its usual speed" in reported
+    assert "; on the machine that the load came from 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in reported
 
 
 def test_what_ran_where_on_two_machines_and_what_the_network_took(build_run, other_host):
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": other_host}))
-    [told] = overview.two_machines(results)
-    assert told.startswith("Servers on ssh://bench@10.0.0.2 (")
-    assert "load from another machine (A generator's CPU, 4 cores); " in told
-    assert told.endswith("an empty answer takes 0.21 ms and a long one arrives at 943 Mbit/s.")
+    [reported] = overview.two_machines(results)
+    assert reported.startswith("Servers on ssh://bench@10.0.0.2 (")
+    assert "load from another machine (A generator's CPU, 4 cores); " in reported
+    assert reported.endswith("an empty answer takes 0.21 ms and a long one arrives at 943 Mbit/s.")
     assert "The load came from another machine" in overview.section(results).paragraphs[0]
 
 
 def test_a_network_that_was_not_measured_is_said_not_to_be(build_run, other_host):
     unknown = dataclasses.replace(other_host, round_trip_ms=None, megabits_per_s=None)
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": unknown}))
-    [told] = overview.two_machines(results)
-    assert told.endswith("the network was not measured.")
+    [reported] = overview.two_machines(results)
+    assert reported.endswith("the network was not measured.")
 
 
 def test_of_one_machine_nothing_is_said_of_two(build_run):
@@ -83,8 +83,8 @@ def test_of_one_machine_nothing_is_said_of_two(build_run):
 def test_a_way_over_ssh_that_led_back_is_no_second_machine(build_run, other_host):
     back = dataclasses.replace(other_host, same_machine=True)
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": back}))
-    [told] = overview.two_machines(results)
-    assert "load from the same machine (" in told
+    [reported] = overview.two_machines(results)
+    assert "load from the same machine (" in reported
 
 
 @pytest.mark.parametrize(("generator", "said"), [((1,), ", as did the load generator."), ((3,), ".")])
@@ -95,5 +95,5 @@ def test_where_services_ran_that_were_not_with_the_servers(build_run, generator,
         if trial.label == "uvicorn":
             cores = {**trial.cores, "generator": generator, "services": (1, 2)}
             results.trials[place] = dataclasses.replace(trial, cores=cores)
-    told = overview.section(results).paragraphs[0]
-    assert told.endswith(f" The services of uvicorn ran on the cores 1 and 2{said}")
+    reported = overview.section(results).paragraphs[0]
+    assert reported.endswith(f" The services of uvicorn ran on the cores 1 and 2{said}")

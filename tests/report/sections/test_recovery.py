@@ -1,4 +1,4 @@
-"""Times to recover: in the table of verdicts with both figures, and beside what was lost."""
+"""Times to recover: in the table of verdicts with both figures, and next to what was lost."""
 
 import dataclasses
 

@@ -46,16 +46,16 @@ def swept(build_run):
 
 def test_the_cheapest_cell_within_noise_of_the_best_is_advised(swept):
     found = swept(noise=0.3, tests=("throughput",))
-    told = page_of(found).findings[0]
-    assert told.question == "What to choose"
-    assert told.answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
-    assert "of 4 workers × " in told.answer
-    assert told.answer.endswith("uses 50% of its memory (80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
+    reported = page_of(found).findings[0]
+    assert reported.question == "What to choose"
+    assert reported.answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
+    assert "of 4 workers × " in reported.answer
+    assert reported.answer.endswith("uses 50% of its memory (80.0 instead of 160 MB). Set WORKERS=2 THREADS=1")
 
 
 def test_what_is_surely_slower_is_not_advised_however_cheap(swept):
-    told = page_of(swept(noise=0.003)).findings[0]
-    assert told.answer.startswith("4 workers × ")
+    reported = page_of(swept(noise=0.003)).findings[0]
+    assert reported.answer.startswith("4 workers × ")
 
 
 def test_where_no_cell_is_good_in_everything_both_are_named(swept):

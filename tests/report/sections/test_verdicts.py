@@ -1,4 +1,4 @@
-"""The verdicts in the report: their words, their order, and what stands beside them."""
+"""The verdicts in the report: their words, their order, and what stands next to them."""
 
 import dataclasses
 
@@ -86,8 +86,8 @@ def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
         comparisons = Results(build_run(labels=("gunicorn", "uvicorn"), **shape)).comparisons.values()
         return what_would_settle(comparisons)
 
-    told = unsettled(name="wild", blocks=2, change=wild)
-    assert told == "More blocks (--blocks) or a quieter machine would settle it."
+    reported = unsettled(name="wild", blocks=2, change=wild)
+    assert reported == "More blocks (--blocks) or a quieter machine would settle it."
     assert unsettled(name="calm", blocks=10, tests=("throughput",)) == ""
     few = unsettled(name="few", blocks=6)
     assert few.endswith(" blocks (--blocks) would probably settle it.")

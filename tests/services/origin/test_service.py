@@ -1,4 +1,4 @@
-"""The origin as a service beside a setup, and by hand."""
+"""The origin as a service of a setup, and by hand."""
 
 import json
 import os
@@ -30,8 +30,11 @@ def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(tmp_path):
 
 
 def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log():
-    told = r"origin:origin is EXITED \(exit status 1\)"
-    with pytest.raises(NotServing, match=told) as raised, served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running:
+    ended = r"origin:origin is EXITED \(exit status 1\)"
+    with (
+        pytest.raises(NotServing, match=ended) as raised,
+        served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running,
+    ):
         raise NotServing(wait_for(running.failed_service), running.logs())  # where the setup answered first
     assert "unknown recipe 'slwo'; did you mean slow?" in raised.value.log
 

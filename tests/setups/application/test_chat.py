@@ -1,4 +1,4 @@
-"""The example of the documentation, a chat on Channels: served, talked to over WebSockets, and told in one line what is
+"""The example of the documentation, a chat on Channels: served, talked to over WebSockets, and one line says what is
 wrong with what was asked."""
 
 import json

@@ -1,4 +1,4 @@
-"""A project of the user's on real servers: measured, compared, and told in one line what is wrong with it."""
+"""A project of the user's on real servers: measured, compared, and shown in one line what is wrong with it."""
 
 import json
 

@@ -97,12 +97,12 @@ def run(build_run):
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_a_capacity_is_told_in_what_it_counts(run, kind):
     found = Results(run(kind))
-    told = section(found, kind)
-    table = told.tables[0]
+    shown = section(found, kind)
+    table = shown.tables[0]
     assert table.columns[1] == f"capacity, {COUNTS[kind]}/s"
     assert {row[0].text for row in table.rows} == {"uvicorn", "gunicorn"}
     assert found.estimate("uvicorn", kind, conversing(kind).decisive.name).value > 100
-    [chart] = told.charts
+    [chart] = shown.charts
     assert chart.caption.startswith(f"{TIME[kind]} against rate, up to the knee")
     assert chart.alt.startswith(f"Capacity in {COUNTS[kind]} per second, ")
     answer = page_of(found).findings[0].answer
