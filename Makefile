@@ -137,6 +137,7 @@ lint: setup  ## check the style and the types
 
 docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "The pages: docs/_build/html/index.html"
 
 outdated: setup  ## say which packages have newer versions than those that are pinned
 	@$(BIN)/python tools/outdated.py

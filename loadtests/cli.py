@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from loadtests.commands import (
     advise,
@@ -32,7 +33,30 @@ from loadtests.commands import list as list_
 from loadtests.commands.console import fail
 from loadtests.errors import NO_ROOM, PROGRAM, UserError, called, shown
 
+
+class _Flags:
+    """Of a command whose flags are shown without a type: ``--quick <bool>`` asks for a value that there is none of."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments, ``--help`` included."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for one in params:
+            if getattr(one, "is_flag", False):
+                one.metavar = ""
+        return params
+
+
+class Command(_Flags, TyperCommand):
+    """A command of its own."""
+
+
+class Group(_Flags, TyperGroup):
+    """What has commands."""
+
+
+INTERRUPTED = 130  # 128 and SIGINT, as shells say it
 app = typer.Typer(
+    cls=Group,
     name="python -m loadtests",
     help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`. "
     "Environment variables such as WORKERS and PORT change how a setup is started (docs/setups.rst).",
@@ -49,10 +73,10 @@ PANELS = {
 }
 for panel, modules in PANELS.items():
     for module in modules:
-        app.command(module.__name__.rpartition(".")[2], rich_help_panel=panel)(module.command)
-machines = typer.Typer(help="Prepare and check other machines, over SSH.", no_args_is_help=True)
-machines.command("prepare")(hosts.prepare)
-machines.command("check")(hosts.check)
+        app.command(module.__name__.rpartition(".")[2], rich_help_panel=panel, cls=Command)(module.command)
+machines = typer.Typer(cls=Group, help="Prepare and check other machines, over SSH.", no_args_is_help=True)
+machines.command("prepare", cls=Command)(hosts.prepare)
+machines.command("check", cls=Command)(hosts.check)
 app.add_typer(machines, name="hosts", rich_help_panel="Advanced")
 
 
@@ -72,15 +96,18 @@ def main() -> None:
             signal.signal(number, _interrupt)
     try:
         _require_no_empty_argument(sys.argv[1:])
-        sys.exit(app(standalone_mode=False))  # in which it would print its errors itself, on four lines
+        status = app(standalone_mode=False)  # in standalone mode it would print its errors itself, on four lines
+        if status == INTERRUPTED:  # what it makes of Ctrl-C, without a word
+            fail("interrupted", INTERRUPTED)
+        sys.exit(status)
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, and it has printed the help
             sys.exit(error.exit_code)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()
         fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
-    except typer.Abort:  # what it makes of Ctrl-C
-        fail("interrupted", 130)
+    except typer.Abort:  # what it makes of Ctrl-C at a question
+        fail("interrupted", INTERRUPTED)
     except UserError as error:
         fail(str(error))
     except OSError as error:

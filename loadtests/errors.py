@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -61,6 +62,14 @@ def require_within(name: str, value: float, low: float, high: float) -> None:
     """Raises UserError where a number that a person gave as ``name`` is not from ``low`` to ``high``."""
     if not low <= value <= high:  # true for NaN as well
         raise UserError(f"{name} {quoted(value)}: from {low:,} to {high:,} is allowed")
+
+
+def place_of(output: str, folder: Path) -> str:
+    """The last line of a file below ``folder`` in a program's traceback, such as ``mysite/settings.py, line 3``; empty
+    without one."""
+    found = re.findall(r'File "(.+?)", line (\d+)', output)
+    inside = [(Path(file), line) for file, line in found if Path(file).is_relative_to(folder)]
+    return f"{inside[-1][0].relative_to(folder)}, line {inside[-1][1]}" if inside else ""
 
 
 def reason_of(output: str) -> str:

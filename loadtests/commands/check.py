@@ -25,7 +25,7 @@ def command(
     path: Paths = None,
     workload: WorkloadFile = None,
     hopless: Hopless = False,
-    every: Annotated[bool, typer.Option("--all", help="Show known differences: what is skipped or not asked.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Say why setups are skipped and requests are not sent.")] = False,
     *,
     own: Own,
 ) -> None:
@@ -64,7 +64,11 @@ def print_check(checked: Check, every: bool = True) -> None:
         for why, number in unasked.items():
             _line(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
     if not every and (checked.skipped or checked.not_asked):
-        say(f"{len(checked.skipped)} skipped, {len(checked.not_asked)} not asked everything (--all says why)")
+        left_out = {"skipped": len(checked.skipped), "sent fewer requests": len(checked.not_asked)}
+        parts = [f"{plural(count, 'setup')} {how}" for how, count in left_out.items() if count]
+        say(f"{', '.join(parts)} (--all says why)")
+    for request, status in checked.unexpected:
+        say(f"note: {request.method} {request.path} is answered {status}, and `run` needs {request.status}")
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
     for request, given in checked.errors:

@@ -26,7 +26,7 @@ def command(
         int, typer.Option(help="Count this many deliveries to a group over each layer; 0 for round trips.")
     ] = 0,
 ) -> None:
-    """Compare the channel layers Redis and IPC, with what bare sockets, pipes and memory cost.
+    """Compare the channel layers Redis and IPC, next to bare sockets, pipes and memory.
 
     Round trips between two processes, or deliveries to a group (--deliveries).
     """

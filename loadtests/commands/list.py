@@ -64,7 +64,10 @@ def everything() -> Listing:
             for setup in known.values()
         ],
         "studies": [_study(name, lacking, idle) for name in studies.names()],
-        "engines": [{"name": name, "not_here": idle.get(name, "")} for name in engines.known()],
+        "engines": [
+            {"name": name, "label": engine.label, "not_here": idle.get(name, "")}
+            for name, engine in engines.known().items()
+        ],
         "runs": [_run(folder.name) for folder in folder.runs()],
     }
 

@@ -52,7 +52,7 @@ OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
 Anyway = Annotated[bool, typer.Option("--anyway", help="Do not ask, nor stop early, on a machine that is busy.")]
 Hopless = Annotated[
-    bool, typer.Option("--hopless", help="Add each ASGI setup again, with Django served through hopless.")
+    bool, typer.Option("--hopless", help="Add each ASGI setup again, with hopless: Django with fewer thread hops.")
 ]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
 MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")]
@@ -117,10 +117,10 @@ WORKERS: dict[str, Any] = {
     "master_bind": Annotated[
         Text,
         typer.Option(
-            help="Address where they come to: 10.0.0.1:5557, on a private network; 127.0.0.1:5557 by default."
+            help="Where those workers connect, on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."
         ),
     ],
-    "expect_workers_max_wait": Annotated[Text, typer.Option(help="How long to wait for them; 5m by default.")],
+    "expect_workers_max_wait": Annotated[Text, typer.Option(help="How long to wait for those workers; 5m by default.")],
 }
 # `--help` is long: it is read by panels.
 for panel, options in (

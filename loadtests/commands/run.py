@@ -39,7 +39,11 @@ from loadtests.formatting import series
 def command(
     context: typer.Context,
     study: Annotated[
-        str, typer.Argument(help="Name of a study (see `list`), or a TOML file.", autocompletion=completion.studies)
+        str,
+        typer.Argument(
+            help="Name of a study (see `list`), or a TOML file. With --app it may be left out.",
+            autocompletion=completion.studies,
+        ),
     ] = "",
     output: OutputFolder = None,
     seed: Seed = None,
@@ -62,7 +66,7 @@ def command(
         bool,
         typer.Option(
             "--aa",
-            help="Also measure the baseline a second time: the difference is noise. With one setup, only that.",
+            help="Also measure the baseline a second time, under another name: what differs is noise.",
             rich_help_panel=LENGTH,
         ),
     ] = False,
@@ -135,11 +139,13 @@ def command(
         from loadtests.measure.bench import bench_for
         from loadtests.measure.host_options import HostOptions
         from loadtests.plan.kinds import requests
+        from loadtests.records.run.folder import Run
         from loadtests.report import reports
         from loadtests.report.formats import noise_table
 
         if resume is not None:
             _require_alone(context)
+            Run.open(resume)  # before anybody is asked whether to go on
         else:
             if base is not None:
                 own = study_options.with_base(own, base)

@@ -39,6 +39,8 @@ class Engine(Protocol):
     """A program that makes load."""
 
     name: str
+    label: str
+    """What it is, in a few words."""
     place: int
     """Its place in a list."""
     features: frozenset[Feature]

@@ -26,6 +26,7 @@ class Loadtest:
     """
 
     name = "loadtest"
+    label = "the npm package of the load test of 2016"
     place = 2
     features = frozenset({Feature.FIXED_RATE, Feature.CLOSED_LOOP})
 

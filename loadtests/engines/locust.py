@@ -45,6 +45,7 @@ class Locust:
     """
 
     name = "locust"
+    label = "users on journeys"
     place = 3
     features = frozenset({Feature.JOURNEYS, Feature.PROCESSES, Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 

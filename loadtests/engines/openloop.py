@@ -27,6 +27,7 @@ class Openloop:
     """
 
     name = "openloop"
+    label = "this project's own: sends by an absolute schedule"
     place = 1
     features = frozenset(Feature) - {Feature.JOURNEYS}
 

@@ -162,6 +162,9 @@ class Bench:
                 raise UserError(f"{entry.label}: {error}") from None
             self._require_fetching(entry, study.tests)
             self._require_postgresql(entry, study.tests)
+        if self.host.name == HERE:
+            started = {name for entry in study.entries for name in self.services_of(entry)}
+            services.require_redis(started - {service.name for service in self.service_hosts.machines})
         apart = self.service_hosts.machines.values()
         self.client_records = self.clients.look(self.host, self.bind, self.port, self.allow_remote, apart)
         self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)

@@ -49,7 +49,8 @@ class Difference:
 class Check:
     """What a check found, by setup: ``not_asked`` counts requests that were not sent, by reason; ``websocket_cases``
     are the number of cases and what failed in them, ``websocket_failures`` what failed over the user's WebSockets.
-    ``errors`` are requests that a project of the user's answers with a server's error or not at all, and how."""
+    ``errors`` are requests that a project of the user's answers with a server's error or not at all, and how;
+    ``unexpected`` those that it answers with another status than the request's, and with which."""
 
     requests: Sequence[Request]
     compared: list[Setup] = dataclasses.field(default_factory=list)
@@ -57,6 +58,7 @@ class Check:
     failed: list[tuple[Setup, NotServing]] = dataclasses.field(default_factory=list)
     differences: list[Difference] = dataclasses.field(default_factory=list)
     errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
+    unexpected: list[tuple[Request, int]] = dataclasses.field(default_factory=list)
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
     websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
@@ -95,6 +97,7 @@ def check(
         if compared[0].name != REFERENCE:
             compared = [*setups.find([REFERENCE]), *compared]
     host.require_free(bind, port)
+    services.require_redis({name for setup in chosen for name in setup.services})
     progress("preparing the project")
     application.prepare()
     checker.compare(compared, partial(start, env={**env, **knobs}, services=needed))
@@ -163,7 +166,12 @@ class _Checker:
                     break  # there is nothing to compare with
                 continue
             if application.own and not expected:
-                result.errors += [(one, show(given[one.name])) for one in sent if _is_error(given[one.name], one)]
+                for one in sent:
+                    answer = given[one.name]
+                    if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
+                        result.errors.append((one, show(answer)))
+                    elif answer.status != one.status:
+                        result.unexpected.append((one, answer.status))
             expected = expected or given
             result.compared.append(setup)
             result.differences += [
@@ -190,10 +198,6 @@ class _Checker:
                     self.result.websocket_cases[setup.name] = broken_cases(server, setup.dialect, setup.cannot)
             except NotServing as error:
                 self.result.failed.append((setup, error))
-
-
-def _is_error(given: Answer | str, request: Request) -> bool:
-    return isinstance(given, str) or given.status >= max(500, request.status + 1)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

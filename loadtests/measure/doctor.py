@@ -13,7 +13,7 @@ from loadtests import engines
 from loadtests.measure import open_files
 from loadtests.observe import machine, top_processes
 from loadtests.plan.study import Study
-from loadtests.setups import redis
+from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
 
 BUSY = 0.10  # share of all cores that others may use before a measurement suffers
@@ -41,7 +41,9 @@ def judged(good: bool, what: str, fix: str) -> MachineFinding:
 
 
 def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
-    """All findings, the errors first, with what a study needs. Watches the machine for ``watch_s`` seconds."""
+    """All findings, the errors first, with what a study needs. Watches the machine for ``watch_s`` seconds. Raises
+    UserError for an invalid knob."""
+    require_knobs(os.environ, own=False)
     of_study = [] if study is None else [_open_files(study)]
     facts = machine.describe()
     return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s), *of_study])
@@ -87,7 +89,10 @@ def _engines() -> Iterator[MachineFinding]:
 
 
 def _redis() -> MachineFinding:
-    if os.environ.get("REDIS_URL"):
+    if url := os.environ.get("REDIS_URL"):
+        if (why := redis.refusal(url)) is not None:
+            fix = "start it, or leave REDIS_URL unset: one is started then"
+            return warning(f"there is no Redis at REDIS_URL: {why}", fix)
         return ok("REDIS_URL names a Redis; the harness does not measure its cost")
     if (version := redis.version()) is None:
         return warning("no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL")

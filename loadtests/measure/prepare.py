@@ -52,6 +52,8 @@ def require(study: Study, options: RunOptions) -> None:
     if options.seed is not None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
+    if options.own is not None:
+        project.unloaded(options.own)
 
 
 def prepare(

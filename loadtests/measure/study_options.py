@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from loadtests import setups
-from loadtests.errors import UserError, require_within, shown
+from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Entry, Study
@@ -50,7 +50,10 @@ class StudyOptions:
         """The study with these changes. Raises UserError."""
         require_one_length(self.blocks, self.minutes, self.until)
         if not self.name:
-            raise UserError(f"name a study ({', '.join(studies.names())}) or a run folder with --resume")
+            raise UserError(
+                f"name a study, such as first-look; `{called()} list studies` names all; or a project of your own with "
+                "--app, or a run folder with --resume"
+            )
         study = studies.load(self.name)
         if self.setups is not None:
             study = study.only([label.strip() for label in self.setups.split(",")])

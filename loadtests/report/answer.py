@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -99,9 +100,13 @@ def _failures(results: Results) -> Iterator[str]:
             f"{what} {where}, so not ranked: {series(found, MOST_NAMED)}." for what, found in kinds.items() if found
         )
         cells = [results.cells[label, test.name] for label in labels]
-        invalid = [f"{cell.label} ({tables.why_empty(cell)})" for cell in cells if not cell.valid and cell.invalid]
+        invalid = defaultdict(list)
+        for cell in cells:
+            if cell.invalid and not cell.valid:
+                invalid[tables.why_empty(cell)].append(cell.label)
         if invalid:
-            yield f"No valid trial {where}: {series(invalid, MOST_NAMED)}."
+            listed = (f"{series(named, MOST_NAMED)} ({why})" for why, named in invalid.items())
+            yield f"No valid trial {where}: {'; '.join(listed)}."
 
 
 def _columns(results: Results) -> Iterator[_Column]:

@@ -212,11 +212,12 @@ class _Ranking:
         who = series(ahead) if len(ahead) <= MOST_NAMED else f"{len(ahead)} of {len(self.known)}"
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
-            outcome = (
-                f"All equivalent {within}" if equivalent else f"No significant difference after {self._blocks(ahead)}"
-            )
+            blocks = self._blocks(ahead)
+            # One block has no interval: bars that are far apart would belie "no significant difference".
+            undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
+            outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
             self.leaders = f"{who} lead" if self._among() else "all"
-            self.leaders += f" (equivalent {within})" if equivalent else " (no significant difference)"
+            self.leaders += f" (equivalent {within})" if equivalent else f" ({undecided})"
             self.title = f"{outcome}{self._among()}"
             return (f"{outcome}: {figures}.",) * 2
         self.leaders = f"{who} lead ({f'equivalent {within}' if equivalent else 'no clear winner'})"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
+
+PORT = 6379  # where a URL names none
+CONNECT_S = 3.0
 
 
 def executable() -> str | None:
@@ -23,3 +28,18 @@ def version() -> str | None:
         return None
     output = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
     return next((word.removeprefix("v=") for word in output.split() if word.startswith("v=")), None)
+
+
+def refusal(url: str) -> str | None:
+    """Why no connection to the Redis of this URL can be opened, None where one can."""
+    parts = urlsplit(url)
+    try:
+        if parts.scheme == "unix":
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(CONNECT_S)
+                connection.connect(parts.path)
+        else:
+            socket.create_connection((parts.hostname or "", parts.port or PORT), CONNECT_S).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return None

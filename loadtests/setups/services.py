@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from loadtests import files
 from loadtests.errors import UserError
+from loadtests.setups import redis
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
 
@@ -72,6 +73,13 @@ def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
     PgBouncer. The setup is charged for them, as for a store or a pool within the server."""
     sessions = _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
     return (*sessions, PGBOUNCER) if env.get(PGBOUNCER_KNOB) or os.environ.get(PGBOUNCER_KNOB) else sessions
+
+
+def require_redis(names: Iterable[str]) -> None:
+    """Raises UserError where Redis is among the services of these ``names``, and the one of REDIS_URL is not there."""
+    url = os.environ.get("REDIS_URL")
+    if url and "redis" in names and (why := redis.refusal(url)):
+        raise UserError(f"REDIS_URL: there is no Redis: {why}; start it, or leave REDIS_URL unset: one is started then")
 
 
 def found_here(names: Iterable[str]) -> dict[str, str]:

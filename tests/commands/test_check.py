@@ -63,6 +63,19 @@ def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
     ]
 
 
+def test_an_answer_that_no_run_would_take_is_noted(pair, capsys):
+    print_check(Check([ROOT], pair, unexpected=[(ROOT, 400)]))
+    assert capsys.readouterr().out.splitlines() == [
+        "note: GET / is answered 400, and `run` needs 200",
+        "1 request to each of 2 setups: 0 differences",
+    ]
+
+
+def test_what_was_left_out_is_counted_in_brief(pair, capsys):
+    print_check(Check([ROOT], pair, skipped={"uwsgi": "it is not here"}), every=False)
+    assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all says why)"
+
+
 def test_what_a_websocket_setup_does_wrong_is_shown(capsys):
     sound = Check([ROOT], websocket_cases={"ws": (15, [])})
     assert sound.good

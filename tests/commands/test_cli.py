@@ -1,6 +1,7 @@
 """Wrong input gets one clear line and an exit code that is not zero."""
 
 import json
+import signal
 import socket
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
     ("arguments", "says"),
     [
         (["run", "first-lok"], "unknown study 'first-lok'; did you mean first-look?"),
-        (["run"], "name a study (2016, 2016-stack, broadcast, capacity, channels-hops, clients"),
+        (["run"], "name a study, such as first-look; "),
+        (["run", "--app", "/nothing"], "/nothing is not a folder"),
+        (["run", "--resume", "nothing"], "nothing is not a run folder"),
         (["run", "nothing.toml"], "there is no study file nothing.toml"),
         (["run", "a" * 400], "unknown study 'aaa"),
         (["run", "a" * 400 + ".toml"], "there is no study file aaa"),
@@ -98,6 +101,21 @@ def test_a_mistyped_option_is_named(command):
     code, printed, errors = command("load", "http://127.0.0.1:1/", "--speeed", "1")
     assert (code, printed) == (2, "")
     assert "--speeed" in errors
+
+
+def test_a_redis_that_is_not_there_is_said_before_anything_is_started(cli):
+    cli.env["REDIS_URL"] = "redis://127.0.0.1:1"
+    assert cli.run("check", "daphne-redis")[2].startswith("error: REDIS_URL: there is no Redis: Connection refused; ")
+    assert "warning  there is no Redis at REDIS_URL" in cli.run("doctor")[1]
+
+
+def test_ctrl_c_says_that_it_was(cli):
+    process = cli.start("check", "gunicorn")
+    assert process.stdout.readline() == "preparing the project ...\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "error: interrupted\n"
+    assert process.returncode == 130
+    cli.wait_until_nothing_runs()
 
 
 def test_a_taken_port_is_named_with_its_owner(cli):

@@ -19,6 +19,7 @@ class Turtle:
     """Sends at a fixed rate, and nothing else."""
 
     name = "turtle"
+    label = "for tests"
     place = 9
     features = frozenset({Feature.FIXED_RATE, Feature.RANDOM_ARRIVALS})
 

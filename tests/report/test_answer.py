@@ -81,6 +81,12 @@ def test_a_setup_without_a_valid_trial_is_said_first(build_run):
     assert "4 invalid (the generator was saturated)." in " ".join(map(str.strip, lines))
 
 
+def test_setups_without_a_valid_trial_for_one_reason_are_listed_once(build_run):
+    lost = tuple((label, "latency", block) for label in ("uvicorn", "daphne") for block in (1, 2))
+    said = " ".join(printed(build_run(labels=("gunicorn", "uvicorn", "daphne"), lost=lost)))
+    assert said.count("(invalid: generator busy)") == 1
+
+
 def test_nineteen_setups_find_room(build_run):
     lines = printed(build_run(labels=NINETEEN, blocks=4))
     rows = [line for line in lines if line.startswith("server-")]

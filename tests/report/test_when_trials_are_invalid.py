@@ -95,7 +95,7 @@ def test_a_chart_counts_the_blocks_that_are_in_it(page):
 
 def test_told_apart_counts_the_blocks_that_were_compared(page):
     answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
-    assert "after 1 block:" in answer
+    assert "No verdict after 1 block:" in answer
 
 
 def test_who_has_no_figure_says_why(page):

@@ -64,7 +64,7 @@ def test_of_two_rates_each_has_its_sentence(answer):
 
 def test_where_nothing_is_certain_nobody_is_in_front(answer):
     [text] = of_p50(answer([at(rate) for rate in RATES], slower_from(0.0), blocks=1))
-    assert text.endswith("over requests per second: all (no significant difference) at 50/s, 150/s, 250/s and 290/s.")
+    assert text.endswith("over requests per second: all (no verdict) at 50/s, 150/s, 250/s and 290/s.")
 
 
 def test_those_in_front_are_named_where_another_is_not_ranked(answer):

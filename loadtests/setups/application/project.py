@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.cleanup import program
-from loadtests.errors import UserError, reason_of
+from loadtests.errors import UserError, place_of, reason_of
 from loadtests.records.decode import duration
 from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
 from loadtests.setups.application import overlay
@@ -271,7 +271,9 @@ def _load(
             f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"
         ) from None
     if ended.status:
-        raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}")
+        place = place_of(ended.errors, directory)
+        where = f" ({place})" if place else ""
+        raise UserError(f"{directory}: the project does not load with {python}: {reason_of(ended.errors)}{where}")
     lines = [line for line in ended.printed.splitlines() if line.startswith(MARK)]
     if not lines:
         raise UserError(f"{directory}: the project ends Python while it is loaded")

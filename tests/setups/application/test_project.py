@@ -117,7 +117,7 @@ def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
     assert "has no attribute 'app'" in fails(Options(mysite, asgi="mysite.asgi:app"))
     (mysite / "mysite" / "urls.py").write_text("import a_package_that_is_not_installed\n")
     (mysite / "mysite" / "wsgi.py").write_text("import mysite.urls\n")
-    assert "No module named 'a_package_that_is_not_installed'" in fails(Options(mysite))
+    assert "No module named 'a_package_that_is_not_installed' (mysite/urls.py, line 1)" in fails(Options(mysite))
     (mysite / "manage.py").write_text("")
     assert "names no settings module; name it with --settings" in fails(Options(mysite))
 
