@@ -56,7 +56,7 @@ class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 
 class Row(Chart, frozen=True, kw_only=True):
-    """A case, and what to choose in it."""
+    """A case, and what to choose in it. ``in_readme``: README has it as well."""
 
     case: str
     use: str
@@ -64,6 +64,7 @@ class Row(Chart, frozen=True, kw_only=True):
     effect: str
     text: str
     evidence: tuple[str, ...]
+    in_readme: bool = True
 
 
 class Advice(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -191,9 +192,11 @@ def cells_of(row: Row) -> tuple[str, ...]:
 
 
 def for_readme() -> str:
-    """The table in Markdown."""
+    """The table in Markdown, of the rows that README has."""
     table = [HEADINGS[:-1], ("---",) * 4]
-    table += [(f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in rows()]
+    table += [
+        (f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in rows() if row.in_readme
+    ]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
