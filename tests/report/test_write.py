@@ -80,14 +80,20 @@ def test_a_chart_that_is_no_longer_drawn_is_removed(build_run):
 @pytest.mark.parametrize(
     "shape",
     [
-        {"blocks": 0},
-        {"blocks": 1},
-        {"labels": ("gunicorn",)},
-        {"tests": ("capacity",), "generator_rate": 300},
-        {"lost": tuple((label, "latency", block) for label in ("gunicorn", "uvicorn") for block in (1, 2))},
-        {"labels": ("gunicorn", *(f"a-rather-long-label-of-setup-{number}" for number in range(13)))},
+        pytest.param({"blocks": 0}, id="empty"),
+        pytest.param({"labels": ("gunicorn",)}, id="one setup"),
+        *(
+            pytest.param(shape, id=name, marks=pytest.mark.exhaustive)
+            for name, shape in {
+                "one block": {"blocks": 1},
+                "one test": {"tests": ("capacity",), "generator_rate": 300},
+                "baseline lost": {
+                    "lost": tuple((label, "latency", n) for label in ("gunicorn", "uvicorn") for n in (1, 2))
+                },
+                "fourteen setups": {"labels": ("gunicorn", *(f"a-rather-long-label-{number}" for number in range(13)))},
+            }.items()
+        ),
     ],
-    ids=["empty", "one block", "one setup", "one test", "baseline lost", "fourteen setups"],
 )
 def test_any_shape_of_run_has_a_report(build_run, shape):
     run = build_run(**shape)

@@ -6,7 +6,9 @@ import pytest
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize(("bind", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
+@pytest.mark.parametrize(
+    ("bind", "warned"), [("0.0.0.0", True), pytest.param("127.0.0.1", False, marks=pytest.mark.exhaustive)]
+)
 def test_serving_to_others_is_warned_of_with_the_addresses(cli, bind, warned):
     cli.env["BIND"] = bind
     process = cli.start("serve", "gunicorn")

@@ -16,6 +16,7 @@ import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import a_free_port
+from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.waiting import wait_for
 
 SERVERS = ("uvicorn", "granian-asgi", "hypercorn", "daphne", "gunicorn-asgi")
@@ -31,7 +32,7 @@ def test_every_asgi_server_answers_through_hopless_as_the_others_do(cli, monkeyp
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("part", ["whole", "threads", "middleware"])
+@pytest.mark.parametrize("part", exhaustive_but(("whole",), ["whole", "threads", "middleware"]))
 def test_the_parts_of_hopless_answer_alike(cli, monkeypatch, part):
     monkeypatch.setenv("HOPLESS", part)
     code, printed, errors = cli.run("check", "uvicorn", "--path", "/", "--path", "/async/", "--path", "/db/")

@@ -124,6 +124,7 @@ def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, st
     assert "it was begun with --ws-cookie, whose value a run folder does not keep; start a new run" in errors
 
 
+@pytest.mark.exhaustive
 def test_what_is_heard_in_another_room_is_counted_flagged_and_in_the_page(command, study, misrouting, tmp_path):
     folder = tmp_path / "run"
     study.write_text(SETUPS + ROOM, encoding="utf-8")
@@ -141,6 +142,7 @@ def test_what_is_heard_in_another_room_is_counted_flagged_and_in_the_page(comman
     assert "messages reached connections that they were not meant for" in page
 
 
+@pytest.mark.exhaustive
 def test_check_sends_a_message_on_every_server_under_the_host_that_is_asked(command, chat):
     given = ("--app", chat, "--host-header", "chat.example", *JOINING, *TALKING)
     code, printed, errors = command("check", "uvicorn", "daphne", *given)

@@ -1,5 +1,6 @@
 """A project of the user's: what is found by itself, and what is said where it is not."""
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def test_what_is_named_goes_before_what_is_found(mysite):
     assert not any("DEBUG" in remark for remark in found.remarks)
 
 
+@pytest.mark.exhaustive
 def test_a_project_without_asgi_py_is_served_with_djangos_own(mysite):
     (mysite / "mysite" / "asgi.py").unlink()
     found = find(Options(mysite), [])
@@ -129,7 +131,7 @@ URLS = "from django.urls import path\ndef view(request): {}\nurlpatterns = [path
     ("urls", "said"),
     [
         ("import a_package_that_is_not_installed\n", "No module named 'a_package_that_is_not_installed'"),
-        (URLS.format("return None", "'no path'"), "(urls.E004)"),
+        pytest.param(URLS.format("return None", "'no path'"), "(urls.E004)", marks=pytest.mark.exhaustive),
         (URLS.format("1 / 0", ""), "ZeroDivisionError: division by zero"),
         (URLS.format("from django.http import HttpResponse as R; return R(status=503)", ""), "answers GET / with 503"),
     ],
@@ -139,6 +141,7 @@ def test_a_project_that_is_broken_says_so_while_it_is_loaded(mysite, urls, said)
     assert said in fails(Options(mysite))
 
 
+@pytest.mark.exhaustive
 def test_a_project_may_lack_until_the_first_command_what_a_request_needs(mysite):
     (mysite / "mysite" / "urls.py").write_text(URLS.format("1 / 0", ""))
     find(Options(mysite, before="python manage.py migrate"), [])
@@ -153,7 +156,7 @@ def test_without_options_the_sample_is_served():
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
-def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started):
+def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started, untouched):
     (mysite / "mysite" / "asgi.py").unlink()
     found = find(Options(started, base=mysite), [])
     [setup, hopless] = setups.find(["gunicorn-base", "uvicorn-hopless-base"])
@@ -161,7 +164,7 @@ def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started):
     assert found.application.environment_for(setup)["APP_DIR"] == str(mysite)
     assert found.application.environment_for(hopless)["SERVED_WITH_HOPLESS"] == "plain_asgi:application"
     assert found.application.obstacle(setup) is None
-    assert "nothing is named" in find(Options(started), []).application.obstacle(setup)
+    assert "nothing is named" in untouched[0].application.obstacle(setup)
     assert any(remark.startswith("base: the project has no ASGI application") for remark in found.remarks)
     options = Options(started, base=mysite)
     assert Options.from_dict(options.to_dict()) == options
@@ -176,12 +179,14 @@ def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
     assert application.obstacle(plain) is None
 
 
-def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(mysite, untouched):
-    application = find(Options(mysite, before="python -c 'raise SystemExit(\"the database is down\")'"), []).application
+def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(untouched):
+    def prepare(*words):
+        dataclasses.replace(untouched[0].application, before=words).prepare()
+
     with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
-        application.prepare()
+        prepare("python", "-c", "raise SystemExit('the database is down')")
     with pytest.raises(UserError, match=r"'no-such-command' failed .* cannot be run: No such file"):
-        find(Options(mysite, before="no-such-command"), []).application.prepare()
+        prepare("no-such-command")
 
 
 HOSTILE = """
