@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import os
 
 import pytest
 
@@ -54,6 +55,12 @@ def test_a_folder_that_is_not_a_run_is_named(tmp_path):
         folder.Run.open(tmp_path)
     (tmp_path / "run.json").write_text('{"schema": 99}')
     with pytest.raises(UserError, match="has schema 99; this version reads schema 5"):
+        folder.Run.open(tmp_path)
+
+
+def test_a_folder_that_may_not_be_read_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root may read all
+    with pytest.raises(UserError, match="cannot be read: Permission denied"):
         folder.Run.open(tmp_path)
 
 

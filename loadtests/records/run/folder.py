@@ -43,6 +43,8 @@ class Run:
         It may be somebody else's: all of it is checked before it is used. Raises UserError.
         """
         for folder in (path, files.RESULTS / path):
+            if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+                raise UserError(f"{folder} cannot be read: Permission denied")
             if os.path.lexists(folder / "run.json"):
                 _require_closed(folder)
                 return cls(folder, read.run_record(folder / "run.json"))
