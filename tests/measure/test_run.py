@@ -118,6 +118,7 @@ def test_a_setup_that_does_not_start_is_invalid_and_the_run_goes_on(finished):
 
 @pytest.mark.exhaustive
 def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, tmp_path):
+    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # much is left, however late this test goes on
     folder = tmp_path / "run"
     process = cli.start("run", study, "--output", folder, "--anyway")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
@@ -132,7 +133,7 @@ def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study,
     code, printed, errors = cli.run("run", "--resume", folder, "--anyway")
     assert code == exit_code(folder), printed + errors
     assert trials(folder)[0] == first
-    assert {trial["number"] for trial in trials(folder)} == {1, 2}
+    assert {trial["number"] for trial in trials(folder)} == {1, 2, 3, 4}
 
 
 def test_nothing_survives_when_the_harness_is_killed(cli, study, tmp_path):

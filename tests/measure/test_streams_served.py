@@ -62,6 +62,6 @@ def test_a_thread_streams_to_one_and_what_django_collects_is_late(command, tmp_p
     stayed = [one for (_, test), one in streams.items() if test != "leaving"]
     assert all(one.broken == 0 and one.events >= 20 * one.whole > 0 for one in stayed)
     late = streams["uvicorn", "collected"].delay_ms["max"]
-    assert late == pytest.approx(19 * 50, abs=100)  # the first event came with the last one
+    assert late > 18 * 50  # the first event came with the last one
     [first, *_] = csv.DictReader((output / "summary.csv").read_text().splitlines())
     assert {"events_per_s", "memory_kb_per_stream", "view_ended_p50_ms"} <= set(first)
