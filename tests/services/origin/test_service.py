@@ -50,7 +50,7 @@ def test_a_signal_ends_it_at_once_with_130_and_nothing_is_left(cli, tmp_path, nu
         held.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # a request in flight holds nothing up
         process.send_signal(number)
         _, errors = process.communicate(timeout=10)
-    assert (process.returncode, errors) == (130, "")
+    assert (process.returncode, errors) == (130, "error: interrupted\n")
     assert not file.exists()
     cli.wait_until_nothing_runs()
     with pytest.raises(ConnectionRefusedError):
