@@ -43,7 +43,7 @@ SHORT = ("--rate", "40", "--duration", "0.5s")
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("json_or_not", [(), ("--json",)])
+@pytest.mark.parametrize("json_or_not", [(), pytest.param(("--json",), marks=pytest.mark.exhaustive)])
 def test_a_load_of_which_nothing_was_answered_as_expected_fails(server, command, unused_port, json_or_not):
     code, printed, errors = command("load", f"{server.url}/status/302", *SHORT, *json_or_not)
     assert (code, bool(printed)) == (1, True)
@@ -54,7 +54,9 @@ def test_a_load_of_which_nothing_was_answered_as_expected_fails(server, command,
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("arguments", [("load", *SHORT), ("capacity", "--probe", "1s")])
+@pytest.mark.parametrize(
+    "arguments", [("load", *SHORT), pytest.param(("capacity", "--probe", "1s"), marks=pytest.mark.exhaustive)]
+)
 def test_a_400_hints_at_the_host_unless_one_was_given(server, command, arguments):
     name, *options = arguments
     code, _, errors = command(name, f"{server.url}/status/400", *options)
@@ -134,6 +136,7 @@ def test_a_search_that_the_time_ended_says_how_much_would_do(command, monkeypatc
 
 
 @pytest.mark.servers
+@pytest.mark.exhaustive
 def test_a_capacity_takes_no_longer_than_it_may(server, command):
     _, printed, errors = command("capacity", f"{server.url}/ok", *QUICKLY, "--max-time", "5s")
     # On a slow machine not even the first rate is confirmed by then: that is said as an error, with its exit code.

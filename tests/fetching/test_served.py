@@ -69,6 +69,7 @@ def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(origin):
         files.close()
 
 
+@pytest.mark.exhaustive
 def test_check_asks_them_too(cli):
     cli.env |= {"FETCH_TIMEOUT": "0.05"}  # which check does not take: a slow machine is no difference
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")

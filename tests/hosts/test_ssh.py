@@ -172,6 +172,7 @@ def test_a_file_that_is_not_as_here_is_named_before_anything_is_started(at_hand,
     )
 
 
+@pytest.mark.exhaustive
 def test_a_port_that_is_taken_there_is_named(away, machines, tmp_path):
     with socket.create_server(("127.0.0.1", int(away.env["PORT"]))):
         code, _, errors = away.run("run", written(tmp_path, STUDY), "--servers", machines.where)
