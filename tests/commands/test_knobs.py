@@ -87,6 +87,7 @@ def test_a_wrong_knob_is_named_with_what_would_be_right(refused, monkeypatch, na
     ],
 )
 def test_every_command_that_starts_servers_looks_first(command, monkeypatch, tmp_path, arguments):
+    (tmp_path / "manage.py").touch()
     monkeypatch.setenv("WORKERS", "0")
     code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
     assert (code, printed, errors) == (1, "", "error: WORKERS=0: a whole number from 1 to 1024 is needed\n")
