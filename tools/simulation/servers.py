@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp, log
+from heapq import heapreplace
+from math import exp, factorial, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ class SimulatedServer:
     """The rate over which the generator, not this server, is the limit."""
     arrivals: str = "random"
     """When requests are due: at ``random`` moments or at ``even`` ones."""
+    workers: int = 1
+    """How many requests it works on at a time."""
 
     def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
         """One probe; stopped early, like a real one, once it is lost."""
@@ -48,7 +51,7 @@ class SimulatedServer:
         if self.refuses_over is not None and rate > self.refuses_over:
             refused = rng.random(len(sent)) > self.refuses_over / rate
         work = np.where(refused, 0.0, self.service_times(sent, rng))
-        answered = _leave(sent, work)
+        answered = _leave(sent, work) if self.workers == 1 else _leave_workers(sent, work, self.workers)
         timeline = _timeline(sent, answered, refused, duration_s)
         seen = len(timeline)
         reason = None
@@ -102,6 +105,7 @@ def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
         queue(200, objective),
         queue(5000, objective),
         queue(1000, objective, "even"),
+        several(8, 125, objective),
         general("constant service times, 400/s", 400, objective, _constant(400)),
         general("heavy-tailed service times, 1000/s", 1000, objective, _heavy_tailed(1000)),
         drifting(1000, objective),
@@ -117,6 +121,13 @@ def queue(speed: float, objective: Objective, arrivals: str = "random") -> Simul
     name = f"queue of {speed:g}/s" + (", evenly paced" if arrivals == "even" else "")
     capacity = m_m_1_capacity if arrivals == "random" else d_m_1_capacity
     return SimulatedServer(name, capacity(speed, objective), _exponential(speed), arrivals=arrivals)
+
+
+def several(workers: int, speed: float, objective: Objective) -> SimulatedServer:
+    """One queue before ``workers``, each with exponential service times, ``speed`` requests per second: M/M/c."""
+    name = f"{workers} workers, {speed:g}/s each"
+    capacity = m_m_c_capacity(workers, speed, objective)
+    return SimulatedServer(name, capacity, _exponential(speed), workers=workers)
 
 
 def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
@@ -226,6 +237,25 @@ def _needed(speed: float, objective: Objective) -> float:
     return needed
 
 
+def m_m_c_capacity(workers: int, speed: float, objective: Objective) -> float:
+    """The rate at which an M/M/c queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 3).
+
+    By Erlang's C a request waits, for a time that is exponential with rate workers * speed - rate; then it is served.
+    """
+    limit = objective.limits[0]
+    limit_s = limit.ms / 1000
+
+    def excess(rate: float) -> float:
+        load = rate / speed
+        all_busy = load**workers / factorial(workers) / (1 - load / workers)
+        waits = all_busy / (sum(load**busy / factorial(busy) for busy in range(workers)) + all_busy)
+        leaving = workers * speed - rate
+        both = (leaving * exp(-speed * limit_s) - speed * exp(-leaving * limit_s)) / (leaving - speed)
+        return (1 - waits) * exp(-speed * limit_s) + waits * both - limit.late_share
+
+    return float(brentq(excess, 0.01 * workers * speed, 0.999 * workers * speed))
+
+
 def d_m_1_capacity(speed: float, objective: Objective) -> float:
     """The rate at which a D/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 6).
 
@@ -258,6 +288,16 @@ def _leave(arrive: Array, work: Array) -> Array:
     done = np.cumsum(work)
     leave: Array = done + np.maximum.accumulate(arrive - done + work)
     return leave
+
+
+def _leave_workers(arrive: Array, work: Array, workers: int) -> Array:
+    """The same of several servers, of which the first that is free takes the next request."""
+    free = [0.0] * workers
+    leave = []
+    for at, seconds in zip(arrive.tolist(), work.tolist(), strict=True):
+        leave.append(max(at, free[0]) + seconds)
+        heapreplace(free, leave[-1])
+    return np.array(leave)
 
 
 def _timeline(sent: Array, answered: Array, refused: NDArray[np.bool_], duration_s: float) -> list[Second]:

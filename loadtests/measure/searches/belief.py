@@ -3,8 +3,11 @@
 Adaptive estimates of a threshold are an old problem of psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
 Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
-- The share of late requests grows as a power of the rate, ``(rate / capacity) ** slope``. Of the slope only the order
-  is known in advance: 4 is a queue that is half empty at its capacity, 256 nearly a cliff.
+- The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Of the slope
+  only the order is known in advance: 4 is a queue that is half empty at its capacity, 256 nearly a cliff.
+- That rise goes on until all are late, at the rate at which a server answers that never pauses. So this rate, which is
+  seen where more was asked of it, and the capacity say how steep the rise is, whatever the service times are (heavy
+  traffic: Kingman, *The single server queue in heavy traffic*, 1961). Real servers only do so roughly.
 - Late requests come in clumps, as a queue that is long stays so for a while. The steeper the slope, the fuller the
   queue and the longer its clumps: how long follows from slope and limit for a queue in heavy traffic, a Brownian
   motion with a drift (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). So what is
@@ -14,6 +17,7 @@ Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) wit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -27,7 +31,14 @@ Array = NDArray[np.float64]
 STEP = 0.004  # of the grid of rates, in their logarithms
 SLOPES = np.geomspace(4, 256, 10)
 SPEED_SD = 0.01  # of the machine, between probes
+# The slope that follows from an overload is known to this part (a standard deviation of its logarithm). The answers of
+# an overload vary by this times the square root of their number, and the capacity may be higher than they say by OVER.
+# Where they are misleading, probes have to outweigh NEVER.
+SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
+LEAST_ROOM = 0.02  # between capacity and speed, as a share
+OVERLOADED = 0.9  # the most that is answered in an overload, as a share of what is sent
 MOST_LATE = 10.0  # times what is allowed: beyond, a queue grows, and its length says how long the probe was
+SINGLE = 0.5  # times what is allowed: fewer late requests may be single ones, which tell less of clumps
 # How often a probe says the opposite of what is true, where no limit on response times decided.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
 NEAR = 0.35  # how far the capacity is from the middle of the bracket, in logarithms
@@ -56,6 +67,23 @@ class Belief:
         self._weights *= _smoothed(seen)
         self._normalise()
 
+    def overloaded(self, rate: float, judgements: Sequence[Judgement]) -> None:
+        """Takes how much was answered in probes of a rate that is over the capacity; nothing where no queue grew."""
+        tails = [one.tail for one in judgements if one.tail]
+        sent, answered = sum(tail.sent for tail in tails), sum(tail.answered for tail in tails)
+        allowed, late = sum(tail.allowed for tail in tails), sum(tail.late for tail in tails)
+        if not allowed or late <= MOST_LATE * allowed or not 0 < answered <= OVERLOADED * sent:
+            return
+        rarity = log(sent / allowed)
+        seen = np.zeros_like(self._weights)
+        for deviation in np.linspace(-2, 2, 9):
+            speed = log(rate * answered / sent) + deviation * VARIES / answered**0.5
+            room = np.expm1(speed - self._logs)
+            off = np.log(SLOPES[:, None] * np.maximum(room, LEAST_ROOM) / rarity) / SLOPE_SD
+            seen += np.exp(-0.5 * (deviation**2 + off**2 + (np.minimum(room, 0.0) / OVER) ** 2))
+        self._weights *= seen / seen.max() + NEVER
+        self._normalise()
+
     def doubt(self) -> None:
         """From here on what was seen so far counts less, should it be contradicted."""
         near = np.exp(-abs(self._logs - log(self.capacity)) / NEAR)
@@ -79,7 +107,7 @@ class Belief:
         """About the rate at which the late requests are ``late`` times what is allowed."""
         by_slope: Array = self._weights.sum(axis=1)
         slope = float(np.exp(by_slope @ np.log(SLOPES)))
-        return self.capacity * float(late ** (1 / slope))
+        return self.capacity * (1 + log(late) / slope)
 
     @property
     def _by_rate(self) -> Array:
@@ -94,13 +122,14 @@ class Belief:
     def _of_tail(self, rate: float, tail: Tail) -> Array:
         most = min(MOST_LATE * tail.allowed, tail.sent)
         slopes = SLOPES[:, None]
-        expected = tail.allowed * np.exp(np.minimum(slopes * (log(rate) - self._logs), log(most / tail.allowed)))
+        rise = np.minimum(slopes * np.expm1(log(rate) - self._logs), log(most / tail.allowed))
+        expected = tail.allowed * np.exp(rise)
         rarity = log(tail.sent / tail.allowed)
         clump = 1 + 4 * tail.within / rarity * (1 + slopes / rarity)
         count = min(tail.late, most) / clump
         logs = count * np.log(np.maximum(expected, 1e-9) / clump) - expected / clump - gammaln(count + 1)
         if tail.late:
-            logs -= np.log(clump)
+            logs -= np.log(clump) * (1.0 if tail.late >= SINGLE * tail.allowed else 0.5)
         likelihood: Array = np.exp(logs - logs.max())
         return likelihood
 

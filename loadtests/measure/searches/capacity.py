@@ -34,16 +34,15 @@ class Purpose(str, Enum):
 # The length of bisecting probes, in short ones: until the capacity is known to NARROW, and from there on.
 LONGER, LONGEST = 2, 3
 NARROW = 0.1
-# The most bisecting probes: then long ones take over.
-MOST_BISECTING = 5
-# The late requests that a bisecting probe aims at, times what is allowed: more of them tell more. Long ones that
-# confirm nothing aim at more.
-LATE, MORE_LATE = 1.3, 2.0
-# The standard deviation of the belief, in precisions, or the number of long probes, at which a search is over; once
-# one has passed that is near the capacity: BELOW or ABOVE it by that part of the precision.
-SPREAD = 4 / 3
-MOST_LONG = 8
-BELOW, ABOVE = 0.5, 0.3
+# The late requests that bisecting probes aim at in turn, times what is allowed: more of them tell more. Long ones that
+# confirm nothing aim at more as well.
+LATE, MORE_LATE = 1.5, 2.0
+# The standard deviation of the belief, in precisions, or the number of probes of a kind, at which bisecting and then
+# the search are over; once a long one has passed that is near the capacity: BELOW or ABOVE it by that part of the
+# precision. A pass raises what is believed of the capacity, so long ones are aimed HIGHER until one passes.
+SPREAD = 1.4
+MOST_BISECTING, MOST_LONG = 9, 8
+BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
 # Probes of the doubling have this part of the requests that their percentile needs, those of the bisection that.
 FEW, SOME = 0.2, 0.5
 
@@ -192,8 +191,9 @@ class CapacitySearch:
         """Short probes near the capacity, until it is known well enough for long ones."""
         bracketed = self._above < inf
         self._belief.expect(sqrt(self._below * self._above) if bracketed else self._below)
-        for _ in range(MOST_BISECTING if bracketed else 0):
-            rate = self._within(self._belief.rate_with(LATE))
+        self._belief.overloaded(self._above, [one.judgement for one in self._records if one.probe.rate == self._above])
+        for number in range(MOST_BISECTING if bracketed else 0):
+            rate = self._within(self._belief.rate_with(MORE_LATE if number % 2 else LATE))
             if self._belief.spread <= SPREAD * self.plan.precision or not self._has_time(rate, Purpose.BISECT):
                 return
             judgement = yield from self._try(rate, Purpose.BISECT)
@@ -238,8 +238,9 @@ class CapacitySearch:
     def _next_long(self, longs: int) -> float | None:
         """The rate of the next long probe; None where nothing passes."""
         if self._is_near(longs):
-            return self._within(self._belief.rate_with(MORE_LATE if longs % 2 else 1.0))
-        rate = self._belief.capacity
+            rate = self._belief.rate_with(MORE_LATE if longs % 2 else 1.0)
+            return self._within(min(rate, self._below * (1 + self.plan.precision)))
+        rate = self._belief.capacity * (1 if self._confirmed else 1 + HIGHER * self.plan.precision)
         if longs and not self._confirmed:
             lowest = min(one.probe.rate for one in self._records if one.probe.purpose is Purpose.CONFIRM)
             if lowest <= self.plan.lowest_rate:
@@ -293,7 +294,7 @@ class CapacitySearch:
     def _limit(self) -> LimitedBy:
         if self._out_of_time:
             return LimitedBy.TIME
-        if self._above == inf:
-            return LimitedBy.MAX_RATE
+        if self._above == inf:  # where all that failed was outvoted, too
+            return LimitedBy.MAX_RATE if self._below >= self.plan.max_rate else LimitedBy.SERVER
         ended = [one.judgement.outcome for one in self._records if one.probe.rate == self._above]
         return LimitedBy.GENERATOR if ended[-1] is Outcome.INVALID else LimitedBy.SERVER

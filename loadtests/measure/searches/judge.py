@@ -50,12 +50,13 @@ class ProbeFigures:
 @dataclass(frozen=True)
 class Tail:
     """The ``late`` requests of a probe, over the limit that was nearest to be missed, the number ``allowed`` of those
-    ``sent``, and how many are sent within the limit's time."""
+    ``sent``, how many are sent within the limit's time, and how many were ``answered`` well by the end."""
 
     late: float
     allowed: float
     sent: float
     within: float
+    answered: float
 
 
 @dataclass(frozen=True)
@@ -150,12 +151,13 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
     if measured.over is None or measured.errors > objective.max_errors * measured.planned:
         return None
     tails = []
+    timeline = measured.timeline
+    answered = sum(second.ok for second in timeline)
     for limit in objective.limits:
-        timeline = measured.timeline
         overdue = _overdue(timeline, measured.rate, limit) if measured.lost and not limit.of else 0.0
         late = measured.over[limit.name] + overdue
         sent = sum(second.sent for second in timeline) if measured.lost else measured.planned
-        tails.append(Tail(late, limit.late_share * sent, sent, measured.rate * limit.ms / 1000))
+        tails.append(Tail(late, limit.late_share * sent, sent, measured.rate * limit.ms / 1000, answered))
     return max(tails, key=lambda tail: tail.late / tail.allowed if tail.allowed else 0.0)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # About what a search takes, as simulated: for the time that is announced.
 SHORT_LASTS = 1.4  # times ``probe_s``: the mean of short probes, of which those that bisect are longer
-PROBES_FINE, PROBES_COARSE = (11, 3), (7, 3)  # short and long ones, of 3% and of 10% between fail and pass
+PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # short and long ones, of 3% and of 10% between fail and pass
 COARSE = 0.06
 BETWEEN_S = 1.0  # from one probe to the next, until the generator is ready
 

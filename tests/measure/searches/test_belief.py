@@ -14,7 +14,7 @@ def counted(late, rate, seconds=30.0):
     """A probe with ``late`` times the late requests that a p99 under 50 ms allows."""
     sent = rate * seconds
     outcome = Outcome.PASS if late <= 1 else Outcome.FAIL
-    return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate))
+    return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate, sent))
 
 
 def believing(*probes, about=1000.0):
@@ -37,7 +37,39 @@ def test_one_probe_that_contradicts_many_is_outvoted():
     assert 880 < belief.capacity < 1000
 
 
-@pytest.mark.parametrize(("late", "low", "high"), [(0.2, 1005, 1200), (1.0, 950, 1050), (4.0, 800, 990)])
+def overloaded(answered, sent=2000.0, about=1000.0):
+    """After an overload of which so much was answered; the rest was late."""
+    belief = believing(about=about)
+    tail = Tail(sent - answered, 0.01 * sent, sent, 0.05 * sent, answered)
+    belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])
+    return belief
+
+
+def test_what_an_overloaded_server_answers_says_where_its_capacity_ends():
+    assert overloaded(answered=1000).capacity < overloaded(answered=1400).capacity < 1400
+    assert overloaded(answered=1000).spread < believing().spread
+
+
+def test_the_nearer_the_capacity_is_to_what_an_overload_answers_the_steeper_is_the_rise():
+    near, far = overloaded(answered=1020), overloaded(answered=1020)
+    near.add(980.0, clear(True))
+    far.add(620.0, clear(False))
+    assert near.rate_with(3.0) / near.capacity < far.rate_with(3.0) / far.capacity
+
+
+def test_what_an_overload_says_is_outweighed_by_probes_that_contradict():
+    belief = overloaded(answered=700)
+    for _ in range(3):
+        belief.add(1000.0, counted(1.0, 1000.0))
+    assert 950 < belief.capacity < 1050
+
+
+@pytest.mark.parametrize("answered", [0, 1950])
+def test_no_queue_grew_or_nothing_was_answered_so_nothing_is_known_of_the_speed(answered):
+    assert overloaded(answered=answered).capacity == believing().capacity
+
+
+@pytest.mark.parametrize(("late", "low", "high"), [(0.2, 1005, 1250), (1.0, 950, 1050), (4.0, 800, 990)])
 def test_the_number_of_late_requests_says_how_near_a_rate_is(late, low, high):
     assert low < believing((1000.0, counted(late, 1000.0))).capacity < high
 

@@ -126,6 +126,6 @@ def test_it_takes_an_engine_that_can_stop_and_knows_when_users_were_ready():
     assert load_of(test).features == {Feature.JOURNEYS}
 
 
-def test_the_study_that_ships_takes_about_37_minutes():
+def test_the_study_that_ships_takes_about_33_minutes():
     study = studies.load("users")
-    assert planned_seconds(study, schedule(study, seed=1)) == pytest.approx(37 * 60, rel=0.05)
+    assert planned_seconds(study, schedule(study, seed=1)) == pytest.approx(33 * 60, rel=0.05)
