@@ -17,10 +17,11 @@ from loadtests.measure.clients import Clients
 from loadtests.measure.host_options import HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.database_times import POSTGRESQL
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.talk import in_dialect
-from loadtests.plan.study import Entry, Study
+from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.serving import Serving, serving
 from loadtests.services.origin import recipes

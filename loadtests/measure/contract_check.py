@@ -11,8 +11,9 @@ import dataclasses
 
 from loadtests.errors import UserError, reason_of
 from loadtests.measure.bench import Bench
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
-from loadtests.plan.study import Entry, Study
+from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, Expectation
 from loadtests.serve import contract, scripted, signed_in, websocket
 from loadtests.serve.http import Answer

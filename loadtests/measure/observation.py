@@ -20,9 +20,9 @@ from loadtests.observe.connections import ConnectionWatch
 from loadtests.observe.gauges import Series
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Usage
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.schedule import Slot
-from loadtests.plan.study import Entry
 from loadtests.records import CapacityRecord, Evidence, HostConditions, Meanwhile, Process, Result, Trial
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload.secrets import without_accounts

@@ -1,5 +1,4 @@
-"""Before a run: what of its study can be served here, and the run folder; the folder of a run to go on with; or a dry
-run."""
+"""Before a run: what of its study can be served here, and the folder, new or of a run to go on with; or a dry run."""
 
 from __future__ import annotations
 
@@ -21,9 +20,10 @@ from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
 from loadtests.plan.concurrency import fitting
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import Slot, planned_seconds, schedule, search_seconds
-from loadtests.plan.study import Entry, Study
+from loadtests.plan.study import Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, RunRecord, ServiceHost, SetupRecord

@@ -11,8 +11,9 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
+from loadtests.plan.entries import Entry
 from loadtests.plan.schedule import within
-from loadtests.plan.study import Entry, Study
+from loadtests.plan.study import Study
 from loadtests.records.decode import duration
 from loadtests.records.run.run_record import Goal
 from loadtests.setups.application import project

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,39 +16,22 @@ from loadtests.files import STUDIES
 from loadtests.formatting import plural
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
+from loadtests.plan.entries import LABEL, LABELS_ARE, Entry, alike, from_list, from_sweep, require_baselines
 from loadtests.plan.fields import TablePlace
 from loadtests.plan.kinds import Test
-from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.kinds.journey_work import JourneyWork
 from loadtests.plan.study_table import LEAST_AT_ONCE as LEAST_AT_ONCE
 from loadtests.plan.study_table import MOST_BLOCKS as MOST_BLOCKS
-from loadtests.plan.study_table import QUICK_BLOCKS, EntryTable, StudyTable
+from loadtests.plan.study_table import QUICK_BLOCKS, StudyTable
 from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
-from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share, Variable
+from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share
 from loadtests.records.decode import duration as duration
-from loadtests.setups.knobs import SERVERS, kept
 from loadtests.setups.reading import HOPLESS
 from loadtests.workload import Request, SignIn
 
-THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 # A run of that many trials takes days; what is more is a mistake, or somebody's joke.
 MOST_TRIALS = 10_000
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
-LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
-LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
-
-
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """A setup in a study, under a label, with the knobs (environment variables) it is started with."""
-
-    label: Name
-    setup: str
-    env: dict[Variable, str]
-    against: str = ""
-    """The label of what it is compared with in a study of pairs; else that is the study's baseline."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,7 +163,7 @@ class Study:
             against = entry.label if self.in_pairs else ""
             twin = Entry(f"{entry.label}{HOPLESS}", f"{entry.setup}{HOPLESS}", entry.env, against)
             plain = not entry.setup.endswith(HOPLESS) and "HOPLESS" not in entry.env
-            if plain and not any(twin.label == one.label or _alike(twin, one) for one in known):
+            if plain and not any(twin.label == one.label or alike(twin, one) for one in known):
                 known.append(twin)
                 entries.append(twin)
         return dataclasses.replace(self, entries=tuple(entries))
@@ -189,7 +171,7 @@ class Study:
     def with_copy(self) -> Study:
         """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
-        twins = [entry for entry in self.entries if _alike(entry, baseline)]
+        twins = [entry for entry in self.entries if alike(entry, baseline)]
         if len(twins) > 1:
             return self
         copy = dataclasses.replace(baseline, label=f"{baseline.label}-again", against="")
@@ -217,7 +199,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
     table = decode.convert(values, StudyTable, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
-    entries = _entries(table.setups or [], where) if sweep is None else _cells(sweep, where)
+    entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
@@ -227,11 +209,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
     if table.at_once is not None and any(entry.against for entry in entries):
         raise UserError(f"{where}: at_once: is given with setups that are compared in pairs, which run at once")
-    for number, entry in enumerate(entries, start=1):
-        others = [label for label in labels if label != entry.label]
-        if entry.against and entry.against not in others:
-            allowed = f"one of the other setups is needed ({', '.join(others)})"
-            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}; {allowed}")
+    require_baselines(entries, where)
     study = Study(
         name=name,
         title=name if table.title is None else table.title,
@@ -256,48 +234,6 @@ def from_dict(values: dict[str, Any]) -> Study:
     """The study that ``Study.to_dict`` gave, as run.json keeps it. Raises ValueError, or as ``kinds.from_record``."""
     study = msgspec.convert({**values, "tests": []}, Study)
     return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
-
-
-def _alike(one: Entry, other: Entry) -> bool:
-    """Whether they differ by their labels only."""
-    return (one.setup, one.env) == (other.setup, other.env)
-
-
-def _entries(listed: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...]:
-    tables = (EntryTable(setup=one) if isinstance(one, str) else one for one in listed)
-    return tuple(_entry(table, f"{where}: setups[{number}].") for number, table in enumerate(tables, start=1))
-
-
-def _cells(sweep: Sweep, where: str) -> tuple[Entry, ...]:
-    return tuple(_entry(EntryTable(**cell), f"{where}: sweep.") for cell in sweep.cells())
-
-
-def _entry(table: EntryTable, where: str) -> Entry:
-    label = table.setup if table.label is None else table.label
-    if not LABEL.fullmatch(label):
-        raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
-    return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "")
-
-
-def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:
-    """The knobs of an entry. Raises UserError for one that is no environment variable, or that no server can take."""
-    env: dict[str, str] = {}
-    for key, value in given.items():
-        if key in THE_RUNS_OWN:
-            raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
-        if key == RECIPE_KNOB and os.path.isabs(str(value)):
-            raise UserError(f"{where}{key}: the name of a recipe that ships is needed; a test names a file (recipe)")
-        if not VARIABLE.fullmatch(key):
-            raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
-        text = sweeps.text_of(value)
-        if text is None or "\0" in text:
-            raise UserError(f"{where}{key}: a number or a text is needed")
-        if text and key in SERVERS and not SERVERS[key].fits(text):
-            raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
-        if kept(key, text) != text:
-            raise UserError(f"{where}{key}: has a user or a password; set it in the environment of `run`")
-        env[key] = text
-    return env
 
 
 def _test(name: str, values: Mapping[str, Any], where: str) -> Test:

@@ -15,7 +15,7 @@ import pytest
 from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.plan import study as studies
-from loadtests.plan.study import EntryTable, StudyTable
+from loadtests.plan.study_table import EntryTable, StudyTable
 from loadtests.records.run.run_record import RunRecord
 from loadtests.setups.application import overlay
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadtests.plan.study import Entry
+from loadtests.plan.entries import Entry
 from tests.fixtures.pages import chart, column, page_of
 from tests.fixtures.runs import FIVE
 

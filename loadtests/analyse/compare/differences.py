@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadtests.formatting import DASH, flat, series
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
-from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import RunRecord
 
 # Always moving: no property of the machine.

@@ -8,9 +8,9 @@ from typing import Any
 from loadtests.analyse.results import Results
 from loadtests.formatting import flat, number, plural, series
 from loadtests.observe.calibration import spread
+from loadtests.plan.entries import Entry
 from loadtests.plan.kinds import Test
 from loadtests.plan.slices import SLICE_S
-from loadtests.plan.study import Entry
 from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Section, Table

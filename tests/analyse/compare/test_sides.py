@@ -11,7 +11,7 @@ from rich.console import Console
 from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.verdicts import Verdict
 from loadtests.errors import UserError
-from loadtests.plan.study import Entry
+from loadtests.plan.entries import Entry
 from loadtests.records.run.run_record import Git
 from loadtests.report.formats.comparison import print_comparison
 from tests.fixtures.changes import slowed

@@ -8,7 +8,7 @@ import pytest
 
 from loadtests.analyse.littles_law import waiting
 from loadtests.analyse.results import Results
-from loadtests.plan.study import Entry
+from loadtests.plan.entries import Entry
 from loadtests.records import Meanwhile, OriginObservation, OriginStage
 from loadtests.records.run.run_record import SetupRecord
 from loadtests.report.formats import render

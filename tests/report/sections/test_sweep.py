@@ -6,7 +6,7 @@ import json
 import pytest
 
 from loadtests.analyse.results import Results
-from loadtests.plan.study import Entry
+from loadtests.plan.entries import Entry
 from loadtests.plan.sweep import Sweep
 from loadtests.report.formats import rest
 from loadtests.report.sections import sweep as sweeps

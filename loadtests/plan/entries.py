@@ -1,0 +1,85 @@
+"""The setups of a study: each under a label, with the knobs that it is started with."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Mapping, Sequence
+
+from loadtests.errors import UserError, quoted, shown
+from loadtests.plan import sweep as sweeps
+from loadtests.plan.kinds.base import RECIPE_KNOB
+from loadtests.plan.study_table import EntryTable
+from loadtests.plan.sweep import Sweep
+from loadtests.records.bounds import Name, Variable
+from loadtests.setups.knobs import SERVERS, kept
+
+THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
+LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A setup in a study, under a label, with the knobs (environment variables) it is started with."""
+
+    label: Name
+    setup: str
+    env: dict[Variable, str]
+    against: str = ""
+    """The label of what it is compared with in a study of pairs; else that is the study's baseline."""
+
+
+def alike(one: Entry, other: Entry) -> bool:
+    """Whether they differ by their labels only."""
+    return (one.setup, one.env) == (other.setup, other.env)
+
+
+def from_list(given: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...]:
+    tables = (EntryTable(setup=one) if isinstance(one, str) else one for one in given)
+    return tuple(_entry(table, f"{where}: setups[{number}].") for number, table in enumerate(tables, start=1))
+
+
+def from_sweep(sweep: Sweep, where: str) -> tuple[Entry, ...]:
+    return tuple(_entry(EntryTable(**cell), f"{where}: sweep.") for cell in sweep.cells())
+
+
+def _entry(table: EntryTable, where: str) -> Entry:
+    label = table.setup if table.label is None else table.label
+    if not LABEL.fullmatch(label):
+        raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
+    return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "")
+
+
+def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:
+    """The knobs of an entry. Raises UserError for one that is no environment variable, or that no server can take."""
+    env: dict[str, str] = {}
+    for key, value in given.items():
+        if key in THE_RUNS_OWN:
+            raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
+        if key == RECIPE_KNOB and os.path.isabs(str(value)):
+            raise UserError(f"{where}{key}: the name of a recipe that ships is needed; a test names a file (recipe)")
+        if not VARIABLE.fullmatch(key):
+            raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
+        text = sweeps.text_of(value)
+        if text is None or "\0" in text:
+            raise UserError(f"{where}{key}: a number or a text is needed")
+        if text and key in SERVERS and not SERVERS[key].fits(text):
+            raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
+        if kept(key, text) != text:
+            raise UserError(f"{where}{key}: has a user or a password; set it in the environment of `run`")
+        env[key] = text
+    return env
+
+
+def require_baselines(entries: Sequence[Entry], where: str) -> None:
+    """Raises UserError where one is compared with itself, or with none of the others."""
+    labels = [entry.label for entry in entries]
+    for number, entry in enumerate(entries, start=1):
+        others = [label for label in labels if label != entry.label]
+        if entry.against and entry.against not in others:
+            allowed = f"one of the other setups is needed ({', '.join(others)})"
+            raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}; {allowed}")
