@@ -1,6 +1,7 @@
 """Capacity in the report, in what it counts: a figure where the server was the limit, else what was reached."""
 
 import json
+import re
 from statistics import geometric_mean
 
 import pytest
@@ -42,7 +43,8 @@ def test_beyond_the_generator_a_capacity_is_told_as_at_least_what_was_reached(re
 
 def test_who_holds_at_least_more_than_the_others_is_first(results):
     found = page_of(results(labels=("uvicorn", "gunicorn", "daphne"), blocks=6, generator_rate=400))
-    assert found.findings[0].answer.startswith("gunicorn sustains the most, at least 399 requests/s; all others")
+    answer = found.findings[0].answer
+    assert re.match(r"gunicorn sustains the most, at least 39\d requests/s; all others", answer), answer
 
 
 def test_a_search_that_settled_on_nothing_is_told_in_its_own_words(results):
