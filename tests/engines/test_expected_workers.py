@@ -52,7 +52,8 @@ deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py"
 main()
 """
 TOKEN = "0123456789abcdef-of-the-tests"
-WITHIN_S = 60
+WITHIN_S = 120
+TOO_LONG_S = 40  # until a run gives up, where each worker that is there has come on a machine that is busy
 
 
 @pytest.fixture
@@ -147,28 +148,28 @@ def test_nobody_else_learns_the_token(cli, expecting, worker):
 
 
 def test_a_worker_with_another_token_is_refused(cli, expecting, worker, port):
-    run = expecting(wait="20s")
+    run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
     assert end_of(worker("another-token-of-the-tests")) == (
         1,
         f"error: no master within 10 s: what listens at 127.0.0.1:{port} does not know this token\n",
     )
     code, errors = end_of(run)
-    assert (code, errors.splitlines()[-1]) == (1, "error: 0 of 2 workers came within 20 s")
+    assert (code, errors.splitlines()[-1]) == (1, f"error: 0 of 2 workers came within {TOO_LONG_S} s")
     cli.wait_until_nothing_runs()
 
 
 def test_too_few_workers_end_the_run_before_it_begins(cli, expecting, worker, tmp_path):
-    run, only = expecting(wait="15s"), worker()
+    run, only = expecting(wait=f"{TOO_LONG_S}s"), worker()
     code, errors = end_of(run)
-    assert (code, errors.splitlines()[-1]) == (1, "error: 1 of 2 workers came within 15 s")
+    assert (code, errors.splitlines()[-1]) == (1, f"error: 1 of 2 workers came within {TOO_LONG_S} s")
     assert end_of(only)[0] == 0
     assert not (tmp_path / "run").exists()
     cli.wait_until_nothing_runs()
 
 
 def test_a_worker_with_other_files_is_refused_and_named(cli, expecting, port):
-    run = expecting(wait="20s")
+    run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
     cli.env["LOAD_TOKEN"] = TOKEN
     process = subprocess.Popen(
@@ -182,7 +183,7 @@ def test_a_worker_with_other_files_is_refused_and_named(cli, expecting, port):
     assert code == 1
     why = f"worker 1 ({socket.gethostname()}) does not have what is here: loadtests/cli.py; it needs the same revision"
     assert why in errors
-    assert end_of(run)[1].splitlines()[-1] == f"error: 0 of 2 workers came within 20 s; {why}"
+    assert end_of(run)[1].splitlines()[-1] == f"error: 0 of 2 workers came within {TOO_LONG_S} s; {why}"
 
 
 def test_a_worker_that_is_lost_ends_the_run(cli, expecting, worker, tmp_path):

@@ -14,7 +14,7 @@ def result_of(made):
     """A function: the result of a short load on a server."""
 
     def result(server, does="echo", **options):
-        given = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 0.3, **options}
+        given = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10, **options}
         return made(server.load(does, **given))
 
     return result
