@@ -155,11 +155,15 @@ def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(ma
 def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(made, conversing):
     server = conversing(close=10)
     result = made(server.load("echo", rate=50, duration_s=1, connections=1))
-    assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
+    lost, reset = result.connections.lost, result.errors["reset"]
+    assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
+    # Each tenth that the server gets ends its connection; a send that is due before that is known is reset as well.
+    assert lost == (result.ok + lost) // 10
+    assert lost <= reset < 2 * lost + 2
     assert result.examples == {"reset": "the server closed the connection with 1011 busy"}
-    assert (result.connections.opened, result.connections.lost) == (1, 5)
+    assert result.connections.opened == 1
     assert result.connections.reason == "the server closed the connection with 1011 busy"
-    assert server.counts()["handshakes"] == 5
+    assert server.counts()["handshakes"] in (lost, lost + 1)
 
 
 def test_handshakes_that_are_refused_are_errors_of_those_that_connect_and_open_no_others(made, conversing):
