@@ -116,9 +116,9 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
     unit = test.kind.timed_unit or test.kind.cost_unit.singular
     topic = capital(metric.topic.format(latency=results.latency(test.name), one=unit))
     if results.own_baselines:
-        brief, certain = pair_findings.sentences(results, test, metric)
+        brief, whole, certain = pair_findings.sentences(results, test, metric)
         asked = f"{topic} {condition(results, test)}"
-        return Finding(asked, brief, brief=brief, certain=certain, topic=topic, test=test.name) if brief else None
+        return Finding(asked, whole, brief=brief, certain=certain, topic=topic, test=test.name) if brief else None
     ranking = _Ranking(results, test, metric)
     if not ranking.known and not ranking.unranked:
         return None

@@ -10,12 +10,12 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.verdict_text import effect, noisy
 
-MOST_NAMED = 12  # setups that a sentence names
+MOST_NAMED, BRIEFLY_NAMED = 12, 3  # setups that a sentence names, and a brief one
 
 
-def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, bool]:
-    """What differs, what is equivalent and what is inconclusive, and whether any of it differs; empty where nothing is
-    compared."""
+def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, bool]:
+    """In brief, and in whole: what differs, what is equivalent and what is inconclusive. And whether any differs. Empty
+    where nothing is compared."""
     found = _comparisons(results, test, metric)
     clear = [one for one in found if _differs(one)]
     same = [one.candidate for one in found if one.verdict is Verdict.EQUIVALENT]
@@ -27,7 +27,8 @@ def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, bool]:
         f"inconclusive: {series(rest, MOST_NAMED)}" if rest and (clear or same) else "",
     ]
     said = "; ".join(filter(None, parts)) or f"no significant difference {_after(results)}"
-    return (f"Each against its own baseline: {said}." if found else ""), bool(clear)
+    whole = f"Each against its own baseline: {said}." if found else ""
+    return f"{title(results, test, metric)}." if len(clear) > BRIEFLY_NAMED else whole, whole, bool(clear)
 
 
 def title(results: Results, test: Test, metric: Metric) -> str:

@@ -50,3 +50,19 @@ def test_where_nothing_differs_that_is_the_answer(run):
 def test_compare_takes_the_pairs_of_the_run(run):
     compared = compare_sides(run().path)
     assert {(row.label, row.comparison.baseline) for row in compared.rows} == {("b-tls", "b"), ("c-tls", "c")}
+
+
+def test_where_many_differ_the_brief_answer_names_the_ends(build_run):
+    labels = ["a", "b", "c", "d"]
+    factors = {"a": 1, "b": 1, "c": 1, "d": 1, "a_tls": 2, "b_tls": 3, "c_tls": 4, "d_tls": 1.5}
+    found = build_run(
+        labels=(*labels, *(f"{label}-tls" for label in labels)),
+        against={f"{label}-tls": label for label in labels},
+        tests=("latency",),
+        blocks=10,
+        change=times(**factors),
+    )
+    first = page_of(found).findings[0]
+    ends = "d-tls 50% higher response time to c-tls 4.0× the response time"
+    assert first.brief == f"All 4 differ from their own baselines: {ends}."
+    assert "b-tls 3.0× the response time" in first.answer
