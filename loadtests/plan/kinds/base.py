@@ -184,7 +184,7 @@ class Test:
     @property
     def planned_s(self) -> float:
         """About how long a trial takes in one piece, with the start of its setup and services."""
-        more_s = self.work.opening_s + database_times.left_after_s(self.services, self.pace.seconds)
+        more_s = self.work.opening_s + database_times.planned_left_s(self.services, self.pace.seconds)
         return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
 
     @property
