@@ -53,7 +53,7 @@ def _request(request: Request, body: bytes | None) -> dict[str, Any]:
 
 def _connections(load: Load, index: int) -> int:
     if load.conversation is not None and load.conversation.publishes:
-        return load.connection_count  # each publishes in the rooms of its process
+        return load.connection_count if index < load.turns else 0  # each publishes in the rooms of its process
     share, rest = divmod(load.connection_count, load.processes)
     return share + (index < rest)
 
@@ -61,10 +61,13 @@ def _connections(load: Load, index: int) -> int:
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if (talk := load.conversation) is None:
         return None
-    own = range(index, load.turns, load.processes)
-    share, rest = divmod(talk.receivers, load.turns)
+    shared = talk.publishes and talk.rooms < load.processes
+    dealt_over = load.processes if shared else load.turns
+    own = range(index, dealt_over, load.processes)
+    share, rest = divmod(talk.receivers, dealt_over)
     receivers = sum(share + (turn < rest) for turn in own)
-    return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": len(own)}
+    rooms = talk.rooms if shared else len(own)
+    return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": rooms, "shared": shared}
 
 
 def _streams(load: Load, streams: EventStreams, index: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -126,8 +127,11 @@ def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[st
         return None, {}
     times = {name: Spread.merged(part[key] for part in found) for name, key in DELIVERY_TIMES.items()}
     strays = [part["stray"] for part in found]
+    counts = sums(found, DELIVERY_COUNTS)
+    if found[0]["of_messages"] is not None:
+        counts["messages"], counts["whole"], times["last"] = _of_shared_rooms(found)
     deliveries = Deliveries(
-        **sums(found, DELIVERY_COUNTS),
+        **counts,
         stray=None if None in strays else sum(strays),
         lag_ms=times["lag"].figures(),
         last_ms=times["last"].figures(),
@@ -135,6 +139,20 @@ def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[st
         backlog=_by_slice(found, "backlog"),
     )
     return deliveries, times
+
+
+def _of_shared_rooms(parts: Sequence[Part]) -> tuple[int, int, Spread]:
+    """Of messages whose receivers are in several processes: how many were sent, how many came to all, and when to the
+    last."""
+    last_us: dict[tuple[int, int], float] = {}
+    for stream, number, us in itertools.chain.from_iterable(part["of_messages"] for part in parts):
+        message = stream, number
+        last_us[message] = max(last_us.get(message, 0), math.inf if us is None else us)
+    whole = [int(us) for us in last_us.values() if us < math.inf]
+    histogram = Histogram.empty()
+    for us in whole:
+        histogram.record(us)
+    return len(last_us), len(whole), Spread(histogram, max(whole, default=0), sum(whole))
 
 
 def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[str, Spread]]:

@@ -201,9 +201,21 @@ class NodeLoad:
         limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + grace_s + OVERTIME_S
         with cluster.understood(self._processes):
             for event in events(self._processes, "over", limit_s, should_stop):
-                self._timeline.add(event, on_second)
+                if event["event"] == "sends":
+                    self._pass_on(event)
+                else:
+                    self._timeline.add(event, on_second)
             self._timeline.over(on_second)
             return any(process.last["inVain"] for process in self._processes)
+
+    def _pass_on(self, event: Event) -> None:
+        """What a process sent into rooms that all share, to the others, each of which has a clock of its own."""
+        sender = self._processes[event["index"]]
+        for process in self._processes:
+            if process is not sender:
+                ahead_ms = process.ahead_ms - sender.ahead_ms
+                sends = [(*sent, None if due is None else due + ahead_ms) for *sent, due in event["sends"]]
+                process.write({"load": self._name, "sends": {"sends": sends, "all": event["all"]}})
 
     def _send(self, message: dict[str, Any]) -> None:
         for process in self._processes:

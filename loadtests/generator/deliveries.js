@@ -36,7 +36,7 @@ export class Deliveries {
   backlog = []; // by slice, the least growth of those under way
   lag = new Times();
   reading = new Times(); // the part of it that may be the generator's
-  lastReceivers = new LastReceivers(); // the sender calls its `expect` and `withdraw`
+  lastReceivers = new LastReceivers();
   sinceMs = -Number.MAX_VALUE;
   fromMs = -Infinity; // the measured part of a slice
   endMs = Infinity;
@@ -51,10 +51,12 @@ export class Deliveries {
   /**
    * @param {(at: number) => number} waited how long what is read then may have lain in the generator
    * @param {boolean} straysAreKnown false: who gets a message of another sender may be meant to
+   * @param {boolean} areShared messages have receivers in several processes
    */
-  constructor(waited = () => 0, straysAreKnown = true) {
+  constructor(waited = () => 0, straysAreKnown = true, areShared = false) {
     this.waited = waited;
     this.straysAreKnown = straysAreKnown;
+    this.areShared = areShared;
   }
 
   get missing() {
@@ -123,7 +125,7 @@ export class Deliveries {
     const early = inbox.early?.get(number);
     if (early !== undefined) {
       inbox.early?.delete(number);
-      this.wasDelivered(intended, early.at, early.overtaken);
+      this.wasDelivered(intended, early.at, early.waited, early.overtaken);
       this.lastReceivers.arrived(stream, number, early.at);
       this.duplicate += early.duplicate;
     } else if (this.lost.has(receiver)) {
@@ -132,6 +134,28 @@ export class Deliveries {
     } else {
       inbox.missing.set(number, intended);
       this.underWay += number > inbox.highest ? 1 : 0;
+    }
+  }
+
+  /**
+   * A message is meant for these receivers.
+   *
+   * @param {{name: Name}[]} receivers
+   * @param {Name} stream
+   * @param {number} number
+   * @param {number | null} intended null: one of before, that was not sent on
+   */
+  publish(receivers, stream, number, intended) {
+    if (intended === null) {
+      this.lastReceivers.withdraw(stream, number);
+      receivers.forEach(({ name }) => this.withdraw(name, stream, number));
+      return;
+    }
+    if (receivers.length > 0) {
+      this.lastReceivers.expect(stream, number, intended, receivers.length);
+    }
+    for (const { name } of receivers) {
+      this.expect(name, stream, number, intended);
     }
   }
 
@@ -146,12 +170,12 @@ export class Deliveries {
     const intended = inbox.missing.get(number);
     if (intended !== undefined) {
       this.noLongerMissing(inbox, number, intended);
-      this.wasDelivered(intended, at, overtaken);
+      this.wasDelivered(intended, at, this.waited(at), overtaken);
       this.lastReceivers.arrived(stream, number, at);
     } else if (number >= inbox.first && number < inbox.next) {
       this.duplicate += inbox.withdrawn?.has(number) ? 0 : 1;
     } else {
-      inbox.arrivedEarly(number, at, overtaken);
+      inbox.arrivedEarly(number, at, this.waited(at), overtaken);
     }
   }
 
@@ -186,11 +210,11 @@ export class Deliveries {
     this.missingBefore -= intended < this.sinceMs ? 1 : 0;
   }
 
-  /** @param {number} intended @param {number} at @param {boolean} overtaken */
-  wasDelivered(intended, at, overtaken) {
+  /** @param {number} intended @param {number} at @param {number} waited @param {boolean} overtaken */
+  wasDelivered(intended, at, waited, overtaken) {
     this.delivered++;
     this.lag.record(at - intended);
-    this.reading.record(this.waited(at));
+    this.reading.record(waited);
     this.countInTime(at);
     this.reordered += overtaken ? 1 : 0;
   }
@@ -221,6 +245,7 @@ export class Deliveries {
     const stray = this.straysAreKnown || this.stray === 0 ? this.stray : null;
     return {
       ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
+      of_messages: this.areShared ? this.lastReceivers.each() : null,
       lag: this.lag.spread(),
       last: times.spread(),
       reading: this.reading.spread(),

@@ -10,7 +10,7 @@ export class Inbox {
   highest = -1; // of those that have come
   /** @type {Map<number, number>} by number, when it was due to be sent */
   missing = new Map();
-  /** @type {Map<number, {at: number, overtaken: boolean, duplicate: number}> | null} by number, arrivals not yet expected */
+  /** @type {Map<number, {at: number, waited: number, overtaken: boolean, duplicate: number}> | null} arrivals not yet expected */
   early = null;
   /** @type {Set<number> | null} */
   withdrawn = null;
@@ -24,12 +24,12 @@ export class Inbox {
     return count;
   }
 
-  /** @param {number} number @param {number} at @param {boolean} overtaken */
-  arrivedEarly(number, at, overtaken) {
+  /** @param {number} number @param {number} at @param {number} waited @param {boolean} overtaken */
+  arrivedEarly(number, at, waited, overtaken) {
     this.early ??= new Map();
     const before = this.early.get(number);
     if (before === undefined) {
-      this.early.set(number, { at, overtaken, duplicate: 0 });
+      this.early.set(number, { at, waited, overtaken, duplicate: 0 });
     } else {
       before.duplicate++;
     }

@@ -2,6 +2,7 @@
 
 import { Times } from './times.js';
 
+/** @import { OfMessage } from './types.ts' */
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
@@ -12,6 +13,8 @@ export class LastReceivers {
   messages = 0;
   whole = 0;
   times = new Times();
+  /** @type {OfMessage[]} */
+  wholes = [];
   /** @type {Map<Name, Map<number, {left: number, intended: number}>>} by stream and number, those that not all have */
   underWay = new Map();
 
@@ -41,7 +44,14 @@ export class LastReceivers {
       messages?.delete(number);
       this.whole++;
       this.times.record(at - message.intended);
+      this.wholes.push([Number(stream), number, Math.round((at - message.intended) * 1000)]);
     }
+  }
+
+  /** Each message, for where others of its receivers are in other processes. @returns {OfMessage[]} */
+  each() {
+    const rest = [...this.underWay].flatMap(([stream, messages]) => [...messages.keys()].map((number) => [Number(stream), number, null]));
+    return [...this.wholes, .../** @type {OfMessage[]} */ (rest)];
   }
 
   /** A message was not sent on: it is meant for nobody. */

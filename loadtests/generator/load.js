@@ -7,7 +7,7 @@ import { Recorder } from './recorder.js';
 import { tlsOf } from './tls.js';
 
 /** @import { Exchange } from './recorder.js' */
-/** @import { Connection, Job, OnSecond, Owner, Pool, Protocol, Running, Slice } from './types.ts' */
+/** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
 
@@ -33,10 +33,11 @@ export class Load {
   /** @type {(inVain: boolean) => void} */
   resolve = () => {};
 
-  /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
-  constructor(protocol, job, onSecond) {
+  /** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond @param {OnSends} onSends */
+  constructor(protocol, job, onSecond, onSends) {
     this.protocol = protocol;
     this.job = job;
+    this.onSends = onSends;
     this.exchanges = job.requests.map((request) => protocol.exchange(request, job));
     this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
     this.recorder = new Recorder(onSecond, this.exchanges);
@@ -78,6 +79,7 @@ export class Load {
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
+    this.passOn(now >= this.endMs && this.isSent());
     if (this.pool?.isOver?.(now)) {
       this.finish(now);
     } else if (now < this.endMs) {
@@ -98,7 +100,25 @@ export class Load {
   isDone() {
     const { deliveries } = this.recorder;
     const closing = this.pool?.closing ?? 0;
-    return this.inFlight === 0 && closing === 0 && (deliveries === null || deliveries.awaited === 0);
+    const silent = this.pool?.rooms?.silent ?? 0;
+    return this.isSent() && closing === 0 && silent === 0 && (deliveries === null || deliveries.awaited === 0);
+  }
+
+  /** Whether what was due is sent, and has its answer. */
+  isSent() {
+    return this.inFlight === 0;
+  }
+
+  /** Passes on what was sent into rooms that other processes share; `all`: nothing more is in this slice. */
+  passOn(/** @type {boolean} */ all) {
+    const sends = this.pool?.rooms?.take(all);
+    if (sends) {
+      this.onSends(sends);
+    }
+  }
+
+  expect(/** @type {Sends} */ sends) {
+    this.pool?.expect?.(sends);
   }
 
   /** The exchange of a send, by its place among those of all processes. */
@@ -150,6 +170,7 @@ export class Load {
         this.drop(connection);
       }
     }
+    this.passOn(true);
     this.countPlanned(now);
     this.recorder.end(now);
     this.recorder.deliveries?.end(now);

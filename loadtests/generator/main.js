@@ -4,8 +4,10 @@
 //                                            no priority
 //     {"load": <name>, "step": true}         open the next part of its pool; answered by {"event": "stepped"}
 //     {"load": <name>, "reopen": true}       open lost connections of its pool; answered by {"event": "reopened"}
-//     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, and
+//     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, "sends"
+//                                            for what was sent into rooms that other processes share, and
 //                                            {"event": "over"} with whether something was awaited in vain
+//     {"load": <name>, "sends": <Sends>}     of another process, by this one's clock
 //     {"stop": true}                         end the slice now
 //     {"load": <name>, "close": true}        {"event": "result"} with all that was measured of it
 //
@@ -93,7 +95,7 @@ async function load(job) {
     await warmUp(protocol, job);
     warm.add(work);
   }
-  return openloop(protocol, job, onSecond);
+  return openloop(protocol, job, onSecond, (sends) => report({ event: 'sends', index: job.index, ...sends }));
 }
 
 /** @type {Map<string, Prepared>} */
@@ -117,6 +119,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (message.step && prepared) {
     await prepared.running.step?.();
     report({ event: 'stepped' });
+  } else if (message.sends) {
+    prepared?.running.expect?.(message.sends);
   } else if (message.stop) {
     running?.stop();
   } else if (message.slice && prepared) {

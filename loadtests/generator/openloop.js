@@ -3,9 +3,10 @@
 import { ClosedLoop } from './closedloop.js';
 import { Scheduled } from './scheduled.js';
 
-/** @import { Job, OnSecond, Protocol } from './types.ts' */
+/** @import { Job, OnSecond, OnSends, Protocol } from './types.ts' */
 
-/** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond */
-export function openloop(protocol, job, onSecond) {
-  return job.rate === null ? new ClosedLoop(protocol, job, onSecond) : new Scheduled(protocol, job, onSecond);
+/** @param {Protocol} protocol @param {Job} job @param {OnSecond} onSecond @param {OnSends} onSends */
+export function openloop(protocol, job, onSecond, onSends = () => {}) {
+  const Kind = job.rate === null ? ClosedLoop : Scheduled;
+  return new Kind(protocol, job, onSecond, onSends);
 }

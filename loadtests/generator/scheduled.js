@@ -145,8 +145,8 @@ export class Scheduled extends Load {
     }
   }
 
-  isDone() {
-    return super.isDone() && this.next === this.schedule.count;
+  isSent() {
+    return super.isSent() && this.next === this.schedule.count;
   }
 
   countPlanned(/** @type {number} */ now) {

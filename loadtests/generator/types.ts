@@ -4,6 +4,7 @@
 import type { Deliveries } from './deliveries.js';
 import type { Exchange } from './recorder.js';
 import type { Client } from './websocket/client.js';
+import type { Rooms } from './websocket/rooms.js';
 
 /** A load, without its times. */
 export interface Job {
@@ -57,7 +58,8 @@ export interface Conversation {
   token: string; // of the load: no other load's payloads begin with it
   prefix: string; // of the paths of handshakes; empty: the path of the request
   receivers: number; // of this process
-  rooms: number; // of this process
+  rooms: number; // of this process, or, where they are shared, of all
+  shared: boolean; // the receivers of a room are in all processes: see websocket/rooms.js
   steps: number; // in which idle connections are opened
   jitter_s: number;
   publishes_per_s: number;
@@ -142,9 +144,23 @@ export interface DeliveryCounts {
   backlog: number[]; // by slice
   messages: number;
   whole: number;
+  of_messages: OfMessage[] | null; // where rooms are shared
   lag: Spread;
   last: Spread;
   reading: Spread;
+}
+
+/** A message to receivers of several processes: its stream, its number, and the microseconds until the last receiver here
+ * had it; null: one never did. */
+export type OfMessage = [stream: number, number: number, last: number | null];
+
+/** A message that was sent: its stream, its number, and when it was due; null: it was not sent on. */
+export type Sent = [stream: number, number: number, intended: number | null];
+
+/** What a process has sent into rooms that others share; `all`: of this slice nothing more follows. */
+export interface Sends {
+  sends: Sent[];
+  all: boolean;
 }
 
 /** Connections that are open for the whole of a load. */
@@ -234,6 +250,7 @@ export interface Measured {
 }
 
 export type OnSecond = (second: Second) => void;
+export type OnSends = (sends: Sends) => void;
 
 /** A load that main.js runs. */
 export interface Running {
@@ -242,6 +259,7 @@ export interface Running {
   reopen?(): Promise<void>; // opens lost connections of the pool again
   run(slice: Slice): Promise<boolean>; // until all that was sent has its end; whether some was awaited in vain
   listen?(): Promise<void>; // for as long as the job says
+  expect?(sends: Sends): void; // that another process has made
   stop(): void; // ends the slice now
   close(): Measured;
   ended?(): Promise<void>; // until the other side has closed the connections as well
@@ -283,6 +301,8 @@ export interface Pool {
   step?(): Promise<void>;
   reopen?(): Promise<void>;
   begin?(slice: Slice): void;
+  rooms?: Rooms;
+  expect?(sends: Sends): void;
   isOver?(now: number): boolean; // ends a slice before its time
   end?(): void;
   measured?(): ConnectionCounts;

@@ -89,7 +89,7 @@ class Conversation:
 
     @property
     def publishes(self) -> bool:
-        """Whether messages are sent into rooms, each of which one process has."""
+        """Whether messages are sent into rooms, in each of which one process publishes."""
         return self.does == "broadcast"
 
     @property

@@ -173,15 +173,13 @@ class Load:
             )
         if talk.does == "rejoin" and self.processes > 1:
             raise UserError("a rejoin is made by one process, which knows what each receiver is to get")
-        if talk.publishes:
-            self._require_shared("room", talk.rooms, "; who publishes in a room counts what all in it receive")
         if talk.receivers:
             self._require_shared("receiver", talk.receivers)
 
-    def _require_shared(self, what: str, count: int, why: str = "") -> None:
+    def _require_shared(self, what: str, count: int) -> None:
         if count < self.processes:
             processes = plural(self.processes, "process", "processes")
-            raise UserError(f"{plural(count, what)} cannot be shared by {processes}{why}")
+            raise UserError(f"{plural(count, what)} cannot be shared by {processes}")
 
     @property
     def grace(self) -> float:
@@ -218,7 +216,8 @@ class Load:
 
     @property
     def turns(self) -> int:
-        """That its processes take in sending: one each, or, of a broadcast, one for each of its rooms."""
+        """That its processes take in sending: one each, or, of a broadcast, one for each of its rooms, in which one of
+        them publishes."""
         talk = self.conversation
         return talk.rooms if talk is not None and talk.publishes else self.processes
 

@@ -165,7 +165,7 @@ def test_a_load_that_sends_nothing_is_zeros():
 def deliveries(lags_us, missing, duplicate, reordered):
     counts = {"expected": len(lags_us) + missing, "delivered": len(lags_us), "missing": missing}
     counts.update(duplicate=duplicate, reordered=reordered, stray=0, in_time=len(lags_us), backlog=[3, -1])
-    counts.update(messages=5, whole=4)
+    counts.update(messages=5, whole=4, of_messages=None)
     return {**counts, "lag": spread_of(lags_us), "last": spread_of(lags_us[:1]), "reading": spread_of([7])}
 
 
@@ -180,6 +180,16 @@ def test_the_deliveries_of_several_processes_are_added_up():
     assert merged.deliveries == Deliveries(6, 4, **counts, lag_ms=times, last_ms=last, reading_lag_ms=lain)
     for name, values in (("lag", [1000, 2000, 3000, 9000]), ("last", [1000, 9000]), ("reading_lag", [7, 7])):
         assert merged.histograms[name] == Histogram.decode(encoded(values)["text"]).encode()
+
+
+def test_a_message_to_receivers_of_several_processes_is_whole_with_the_last_of_them():
+    first, second = deliveries([1000] * 3, 0, 0, 0), deliveries([9000] * 2, 1, 0, 0)
+    first["of_messages"] = [[1, 0, 4000], [1, 1, 5000], [2, 0, 2000]]
+    second["of_messages"] = [[1, 0, 9000], [1, 1, None], [2, 1, 1000]]  # (2, 0) has no receivers there
+    merged = merge("openloop", [part([], first), part([], second)], [], (Request("GET /"),))
+    assert (merged.deliveries.messages, merged.deliveries.whole) == (4, 3)
+    assert merged.histograms["last"] == Histogram.decode(encoded([1000, 2000, 9000])["text"]).encode()
+    assert (merged.deliveries.last_ms["p50"], merged.deliveries.last_ms["max"]) == (2.0, 9.0)
 
 
 def test_where_nothing_arrived_there_is_no_lag():

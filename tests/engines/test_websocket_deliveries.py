@@ -104,6 +104,60 @@ def test_rooms_that_processes_share_get_what_those_of_one_get(conversing, proces
     assert [part.planned for part in result.generator] == {1: [160], 2: [80, 80], 3: [80, 40, 40]}[processes]
 
 
+@pytest.mark.parametrize("rooms", [1, 2])
+def test_a_room_whose_receivers_are_in_several_processes_gets_what_that_of_one_gets(conversing, rooms):
+    server = conversing(drop=40)
+    talk = {"receivers": 13, "rooms": rooms, "connections": 2, "processes": 3}
+    result = get("openloop").run(server.load("broadcast", rate=40 * rooms, duration_s=0.8, **talk))
+    sent = 32 * rooms
+    assert (result.planned, result.sent, result.ok) == (sent, sent, sent)
+    received = 32 * 13
+    lost = received // 40
+    assert counts(result.deliveries) == (received, received - lost, lost, 0, 0)
+    assert (result.deliveries.messages, result.deliveries.whole, result.deliveries.stray) == (sent, sent - lost, 0)
+    assert Histogram.decode(result.histograms["last"]).total == sent - lost
+    assert Histogram.decode(result.histograms["lag"]).total == Histogram.decode(result.histograms["reading_lag"]).total
+    assert result.connections.opened == result.connections.requested == 13 + 2 * rooms
+    assert [part.planned for part in result.generator] == [32, 32, 0][:rooms] + [0] * (3 - rooms)
+
+
+def test_what_a_layer_refuses_is_no_loss_for_receivers_in_other_processes(conversing):
+    server = conversing(full=4)
+    talk = {"receivers": 5, "connections": 1, "processes": 2}
+    result = get("openloop").run(server.load("broadcast", rate=40, duration_s=1, **talk))
+    assert (result.planned, result.ok, result.errors) == (40, 30, {"status": 10})
+    assert counts(result.deliveries) == (150, 150, 0, 0, 0)
+    assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
+
+
+def test_the_last_receiver_may_be_in_another_process(conversing):
+    server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
+    result = get("openloop").run(
+        server.load("broadcast", receivers=4, rate=20, duration_s=1, connections=1, processes=2)
+    )
+    found = result.deliveries
+    assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
+    assert Histogram.decode(result.histograms["last"]).over(599_000) == 10
+    assert found.last_ms["max"] == found.lag_ms["max"] >= 600
+
+
+@pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
+def test_deliveries_to_several_processes_that_fall_behind_are_seen(conversing, takes_ms, falls_behind):
+    server = conversing(queue=takes_ms)  # of 240 a second, each takes so long
+    talk = {"receivers": 6, "connections": 1, "processes": 2, "timeout_s": 5.0}
+    found = get("openloop").run(server.load("broadcast", rate=40, duration_s=1, **talk)).deliveries
+    assert (found.expected, found.missing) == (240, 0)
+    [grown] = found.backlog
+    assert (grown > 40) == (grown > 20) == falls_behind
+
+
+def test_a_closed_loop_fills_a_room_of_several_processes(conversing):
+    talk = {"receivers": 4, "rate": None, "connections": 2, "processes": 2}
+    result = get("openloop").run(conversing().load("broadcast", duration_s=0.3, **talk))
+    assert result.ok == result.sent == result.deliveries.messages == result.deliveries.whole > 10
+    assert counts(result.deliveries) == (4 * result.ok, 4 * result.ok, 0, 0, 0)
+
+
 def test_what_reaches_a_room_of_another_process_is_astray(conversing):
     server = conversing(stray=10)
     talk = {"receivers": 6, "rooms": 3, "connections": 1, "processes": 3}

@@ -49,7 +49,8 @@ test('the lag is from the intended send to the first arrival', () => {
 });
 
 test('nothing expected, nothing arrived: zeros', () => {
-  const { lag, last, reading, backlog, ...counted } = new Deliveries().measured();
+  const { lag, last, reading, backlog, of_messages, ...counted } = new Deliveries().measured();
+  assert.equal(of_messages, null);
   assert.deepEqual([new Set(Object.values(counted)), backlog], [new Set([0]), []]);
   for (const times of [lag, last, reading]) {
     assert.deepEqual([times.max_us, times.sum_us], [0, 0]);

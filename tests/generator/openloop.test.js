@@ -98,9 +98,10 @@ const chat = (room) => ({
 test('one send is delivered to several receivers, and each delivery is counted', async () => {
   const room = new Room(0);
   const { planned, ok, unfinished, deliveries } = await measured(chat(room));
-  const { lag, last, reading, in_time, backlog, stray, messages, whole, ...counts } = deliveries;
+  const { lag, last, reading, in_time, backlog, stray, messages, whole, of_messages, ...counts } = deliveries;
   assert.deepEqual([planned, ok, unfinished], [10, 10, 0]);
   assert.deepEqual(counts, { expected: 30, delivered: 29, missing: 1, duplicate: 1, reordered: 0 });
+  assert.equal(of_messages, null);
   assert.ok(lag.max_us > 0);
   assert.ok(in_time <= 29);
   assert.deepEqual([backlog.length, stray], [1, 0]);

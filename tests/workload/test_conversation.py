@@ -53,7 +53,7 @@ def test_nonsense_is_refused(values, says):
             "idle and rejoin have the rate 0, and nothing else has; this is idle at None",
         ),
         ("idle", {"receivers": 1}, {"rate": 0, "processes": 2}, "1 receiver cannot be shared by 2 processes"),
-        ("broadcast", {"receivers": 5}, {"processes": 2}, "1 room cannot be shared by 2 processes; who pub"),
+        ("broadcast", {"receivers": 5}, {"processes": 6}, "5 receivers cannot be shared by 6 processes"),
         ("rejoin", {"receivers": 5, "publishes_per_s": 1.0}, {"rate": 0, "processes": 2}, "a rejoin is made by one"),
     ],
 )

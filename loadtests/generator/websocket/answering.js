@@ -34,7 +34,7 @@ export async function answering({ conversation }) {
   }
   const does = SUBSTITUTES[conversation.does] ?? conversation.does;
   const receivers = does === 'broadcast' ? 4 : 0;
-  const plain = { does, dialect: 'plain', prefix: PREFIX, receivers, rooms: 1, steps: 1, compression: false };
+  const plain = { does, dialect: 'plain', prefix: PREFIX, receivers, rooms: 1, shared: false, steps: 1, compression: false };
   return { ...server, conversation: { ...conversation, ...plain } };
 }
 

@@ -7,9 +7,10 @@ import { Times } from '../times.js';
 import { Client } from './client.js';
 import { EchoClient, PublishingClient, ReceivingClient } from './clients.js';
 import { Payloads } from './payload.js';
+import { Rooms, SharedRooms } from './rooms.js';
 import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 
-/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Slice, Target, Traffic } from '../types.ts' */
+/** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Sends, Slice, Target, Traffic } from '../types.ts' */
 
 const AT_ONCE = 32; // are opened: as many as wait for a moment to be accepted, and none is refused for that
 // An address has 28,232 ports for one destination by default, and some must remain for others.
@@ -18,7 +19,7 @@ const ADDRESSES = 8; // for connections that are opened one after the other: a p
 
 export class Pool {
   traffic = { sent: 0, received: 0 };
-  names = 0; // of rooms and of clients in none
+  names = 0; // of clients in no room
   receiversNamed = 0;
   /** @type {Client[]} */
   clients = [];
@@ -27,7 +28,7 @@ export class Pool {
   echoes = 0; // sent in an open loop
   /** @type {any[]} */
   free = []; // what the next senders use: the client of one, or a client for each room
-  nextRooms = 0;
+  turns = 0; // of publishing
   connects = 0;
   closing = 0; // of connections that are not in the pool
   /** @type {number[]} */
@@ -47,11 +48,10 @@ export class Pool {
   constructor(job, conversation, dialect) {
     const { origin, requests, timeoutMs, rate, index, processes } = job;
     const { hostname, port } = new URL(origin);
-    const { does, rooms, compression, masking } = conversation;
+    const { does, compression, masking } = conversation;
     this.conversation = conversation;
     this.index = index;
     this.processes = processes;
-    // No two pools have the same rooms: a server may remember those of one before.
     this.id = `${conversation.token}x${index}`;
     this.dialect = dialect;
     this.timeoutMs = timeoutMs;
@@ -65,10 +65,10 @@ export class Pool {
     this.isOpenLoop = does === 'echo' && rate !== null;
     const straysAreKnown = dialect.separates?.(conversation) ?? true;
     const counts = does === 'echo' || does === 'broadcast';
-    this.deliveries = counts ? new Deliveries((at) => readDelay.waited(at), straysAreKnown) : null;
-    this.rooms = Array.from({ length: rooms }, () => this.nextName());
-    /** @type {ReceivingClient[][]} */
-    this.receivers = this.rooms.map(() => []); // by room, those that were open when the slice began
+    this.deliveries = counts ? new Deliveries((at) => readDelay.waited(at), straysAreKnown, conversation.shared) : null;
+    this.rooms = conversation.shared ? new SharedRooms(job, conversation) : new Rooms(job, conversation);
+    /** @type {ReceivingClient[]} */
+    this.receivers = [];
     this.createClients(job, conversation.receivers);
   }
 
@@ -80,12 +80,13 @@ export class Pool {
       clients.push(new Client(this, 'echo', this.nextName(), k));
     }
     for (let k = 0; does === 'broadcast' && k < receivers; k++) {
-      clients.push(new ReceivingClient(this, 'rooms', rooms[k % rooms.length], k));
+      this.receivers.push(new ReceivingClient(this, 'rooms', rooms.names[rooms.ofReceiver(k)], k));
     }
+    clients.push(...this.receivers);
     let streams = 0;
     for (let k = 0; does === 'broadcast' && k < connections; k++) {
       // Some dialects could publish in all rooms over one connection, but then not all setups would have equally many.
-      const own = rooms.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
+      const own = rooms.published.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
       clients.push(...own);
       this.free.push(own);
     }
@@ -109,23 +110,12 @@ export class Pool {
     });
     this.tried = until;
     this.steps.push(this.opened);
-    this.assignReceivers();
   }
 
   /** Opens again what was lost; what was refused from the first stays closed. */
   async reopen() {
     const lost = this.clients.filter((client) => client.wasOpened && !client.isOpen);
     await this.openEach(lost, () => {});
-    this.assignReceivers();
-  }
-
-  assignReceivers() {
-    this.receivers = this.rooms.map(() => []);
-    for (const [k, client] of this.clients.entries()) {
-      if (client instanceof ReceivingClient && client.isOpen) {
-        this.receivers[k % this.rooms.length].push(client);
-      }
-    }
   }
 
   /**
@@ -186,10 +176,22 @@ export class Pool {
     return 1 + this.index + k * this.processes;
   }
 
-  /** The room of a stream, where that is of this process. */
+  /** The name of the room of a stream, where that is of this process. */
   roomOf(/** @type {number} */ stream) {
-    const k = (stream - 1 - this.index) / this.processes;
-    return Number.isInteger(k) ? this.rooms[k % this.rooms.length] : undefined;
+    return this.rooms.names[this.rooms.ofStream(stream)];
+  }
+
+  /** Those of this process that are to get what is published in a stream. */
+  receiversOf(/** @type {number} */ stream) {
+    return this.rooms.receivers[this.rooms.ofStream(stream)];
+  }
+
+  /** What another process has sent is meant for the receivers here as well. */
+  expect(/** @type {Sends} */ { sends, all }) {
+    for (const [stream, number, intended] of sends) {
+      this.deliveries?.publish(this.receiversOf(stream), stream, number, intended);
+    }
+    this.rooms.silent -= all ? 1 : 0;
   }
 
   /** A name that no other room or client has. */
@@ -197,8 +199,8 @@ export class Pool {
     return `${this.id}x${this.names++}`;
   }
 
-  nextRoom() {
-    return this.nextRooms++ % this.rooms.length;
+  nextTurn() {
+    return this.turns++;
   }
 
   /** The address that a client of the pool is opened from. */
@@ -238,6 +240,7 @@ export class Pool {
 
   /** Traffic counts from the start of a measured slice, as do the sends that it is divided by: also while it settles. */
   begin(/** @type {Slice} */ { durationMs }) {
+    this.rooms.begin(this.receivers);
     this.trafficBefore = durationMs > 0 ? { ...this.traffic } : null;
   }
 

@@ -22,7 +22,7 @@ class RejoiningClient extends Client {
 
   /** @param {RejoiningPool} pool @param {Endpoint} endpoint @param {number} place */
   constructor(pool, endpoint, place) {
-    super(pool, endpoint, pool.rooms[0], place);
+    super(pool, endpoint, pool.rooms.names[0], place);
     this.rejoining = pool;
   }
 

@@ -201,9 +201,8 @@ export class PublishSender extends MessageSender {
 
   /** @type {Connection['send']} */
   send(exchange, intended) {
-    const room = this.pool.nextRoom();
-    this.client = this.clients[room];
-    this.receivers = this.pool.receivers[room];
+    this.client = this.clients[this.pool.nextTurn() % this.clients.length];
+    this.receivers = this.pool.receiversOf(this.client.stream);
     this.isExpected = false;
     super.send(exchange, intended);
   }
@@ -217,12 +216,8 @@ export class PublishSender extends MessageSender {
     if (!this.isExpected || deliveries === null) {
       return;
     }
-    if (receivers.length > 0) {
-      deliveries.lastReceivers.expect(stream, this.number, intended, receivers.length);
-    }
-    for (const receiver of receivers) {
-      deliveries.expect(receiver.name, stream, this.number, intended);
-    }
+    deliveries.publish(receivers, stream, this.number, intended);
+    this.pool.rooms.wasSent([stream, this.number, intended]);
   }
 
   /** Gives up what was sent, and the connection: a late answer would be taken for that to the next message. */
@@ -255,10 +250,8 @@ export class PublishSender extends MessageSender {
   withdraw() {
     const { stream } = this.client;
     if (this.isExpected) {
-      this.pool.deliveries?.lastReceivers.withdraw(stream, this.number);
-      for (const receiver of this.receivers) {
-        this.pool.deliveries?.withdraw(receiver.name, stream, this.number);
-      }
+      this.pool.deliveries?.publish(this.receivers, stream, this.number, null);
+      this.pool.rooms.wasSent([stream, this.number, null]);
     }
   }
 }
