@@ -21,6 +21,7 @@ from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
 DELAY_ALLOWED = 0.5  # of a limit
+ON_THEIR_WAY = 0.01  # of what was due before a probe was stopped: need not have been sent yet
 OF = {"lag": LAG, "delay": EVENT_DELAY}  # what a limit may be of, besides response times
 CONFIRMING = 3  # long probes that settle a rate that short ones found: of that rate, and to either side
 
@@ -158,7 +159,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
         percentiles_ms=percentiles,
         timeline=result.timeline,
         lost=lost,
-        generator_limit=generator_limit(result, objective),
+        generator_limit=generator_limit(result, objective, stopped=lost is not None),
         over=_over(load, result, objective, missing),
         missing=missing / due if due else 0.0,
         unconnected=min(1.0, (opened.refused + opened.lost) / opened.requested) if opened and opened.requested else 0.0,
@@ -187,13 +188,16 @@ def _over(load: Load, result: Result, objective: Objective, missing: float) -> d
     return found
 
 
-def generator_limit(result: Result, objective: Objective) -> str | None:
+def generator_limit(result: Result, objective: Objective, stopped: bool) -> str | None:
     """Why the generator, not the server, limited a probe; None where it did not.
 
     Its delay in sending and in reading, at a percentile, is compared with what the objective allows there: less than
     half of that seldom turns a pass into a fail.
     """
-    invalid = [flag for flag in validity.judge(Evidence(**generator_evidence(result))) if flag.invalid]
+    evidence = generator_evidence(result)
+    if stopped and result.planned - evidence["sent"] <= max(1, ON_THEIR_WAY * result.planned):
+        evidence["sent"] = result.planned
+    invalid = [flag for flag in validity.judge(Evidence(**evidence)) if flag.invalid]
     read = result.deliveries or result.streams
     reading = read.reading_lag_ms if read else None
     for limit in objective.limits:

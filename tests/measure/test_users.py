@@ -1,5 +1,7 @@
 """The search for how many users are borne, on users who are arithmetic: no server, no clock."""
 
+import math
+
 import pytest
 
 from loadtests.measure.capacity import find
@@ -18,9 +20,9 @@ def load(users=10, arrivals=None):
     return Load.of_url("http://127.0.0.1:1/", users=who, arrival_seed=1, connections=10)
 
 
-def searched(load, sustained, requests_each, **plan):
+def searched(load, sustained, requests_each, unsent=0.0, **plan):
     """The search, on a server on which p99 is over the objective as soon as there are more users than it sustains. Each
-    makes that many requests a second."""
+    makes that many requests a second. With a share ``unsent`` as a probe is stopped, too much fails at once."""
     asked = []
 
     def run(probe, watch, should_stop):
@@ -28,7 +30,8 @@ def searched(load, sustained, requests_each, **plan):
         asked.append(users)
         p99 = 100.0 if users <= sustained else 2000.0
         sent = max(1, round(users * requests_each))
-        seconds = [Second(t, sent, sent, sent, 0, 5.0, p99) for t in range(int(probe.duration_s))]
+        errors = sent if unsent and users > sustained else 0
+        seconds = [Second(t, sent, sent, sent - errors, errors, 5.0, p99) for t in range(int(probe.duration_s))]
         made = []
         for second in seconds:
             made.append(second)
@@ -36,9 +39,11 @@ def searched(load, sustained, requests_each, **plan):
             if should_stop():
                 break
         total = sent * len(made)
+        short = math.ceil(unsent * total) if len(made) < len(seconds) else 0
         return good_result(
             probe,
-            **dict.fromkeys(("planned", "sent", "completed", "ok"), total),
+            planned=total,
+            **dict.fromkeys(("sent", "completed", "ok"), total - short),
             duration_s=float(len(made)),
             response_time_ms={**NOTHING, "p50": 5.0, "p99": p99},
             timeline=tuple(made),
@@ -57,6 +62,12 @@ def test_the_most_users_are_found_as_a_whole_number(sustained):
     assert found.capacity.limited_by == "server"
     assert found.capacity.sentence == f"{found.capacity.rate:.0f} users within the objective"
     assert len(asked) < 30
+
+
+@pytest.mark.parametrize(("unsent", "limited_by"), [(0.001, "server"), (0.01, "server"), (0.1, "generator")])
+def test_what_was_on_its_way_when_a_probe_was_stopped_is_not_the_generators_limit(unsent, limited_by):
+    found, _ = searched(load(), 37, 50.0, unsent, unit="users", whole=True)
+    assert found.capacity.limited_by == limited_by
 
 
 def test_a_server_that_bears_nobody_has_no_capacity():
