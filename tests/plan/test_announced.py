@@ -1,5 +1,5 @@
-"""The time that is announced, against the time that the committed runs took, and searches in them against simulated
-ones: those of the committed runs were longer than today's are."""
+"""The time that is announced, against the time that the committed runs took. Those whose searches were longer are
+compared with simulated ones for what they found."""
 
 import datetime
 
@@ -15,12 +15,17 @@ from loadtests.records.run.read import run_record
 from tools.simulation.servers import m_m_1_capacity, queue, search
 
 RECORDS = {file.parent.name: run_record(file) for file in RESULTS.glob("reference-*/run.json")}
-SEARCHING = sorted(name for name, record in RECORDS.items() if any(test.search for test in record.study.tests))
+SEARCHED_LONGER_BEFORE = "2026-11-25T17:34"
+LONGER = sorted(
+    name
+    for name, record in RECORDS.items()
+    if record.created < SEARCHED_LONGER_BEFORE and any(test.search for test in record.study.tests)
+)
 WITHIN = 0.25
 MOST = 10_000.0  # a second: faster servers are simulated as if they were no faster, as it takes about as long
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS.keys() - set(SEARCHING)))
+@pytest.mark.parametrize("name", sorted(RECORDS.keys() - set(LONGER)))
 def test_what_would_be_announced_is_within_a_quarter_of_what_it_took(name):
     record = RECORDS[name]
     begun, ended = map(datetime.datetime.fromisoformat, (record.created, record.ended))
@@ -28,7 +33,7 @@ def test_what_would_be_announced_is_within_a_quarter_of_what_it_took(name):
     assert announced_s == pytest.approx((ended - begun).total_seconds(), rel=WITHIN)
 
 
-@pytest.mark.parametrize("name", SEARCHING)
+@pytest.mark.parametrize("name", LONGER)
 def test_searches_for_what_a_run_found_take_as_long_as_announced_within_a_quarter(name):
     announced_s = simulated_s = 0.0
     trials = {(one.label, one.test): one for one in Run.open(RESULTS / name).trials() if one.capacity.known}

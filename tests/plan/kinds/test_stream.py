@@ -114,7 +114,7 @@ def test_a_search_is_for_the_most_streams_beside_the_same_rate_of_other_requests
     assert kinds.from_record(as_json(found.record())) == found
     assert found.judged == (found.decisive,) == (CAPACITY,)
     longer = a_test("stream-capacity", start_rate=20, rate=50, confirm="40s")
-    assert longer.pace.seconds - found.pace.seconds == pytest.approx(5 * (40 - found.pace.confirm_s))
+    assert longer.pace.seconds - found.pace.seconds == pytest.approx(4 * (40 - found.pace.confirm_s))
 
 
 def test_each_stream_is_an_open_file():
