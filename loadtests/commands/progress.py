@@ -95,7 +95,9 @@ class RunProgress:
     def ended(self, trial: Trial, again: bool) -> None:
         """A trial was written."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
-        if trial.valid and trial.result is not None:
+        if trial.valid and trial.capacity is not None:
+            self._print(f"{what}: {trial.capacity.sentence}")
+        elif trial.valid and trial.result is not None:
             self._print(f"{what}: {_figures(trial.result, self._sends.get(trial.test, 'request'))}")
         else:
             repeated = ", once more" if again else ""

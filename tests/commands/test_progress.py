@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from loadtests.commands.progress import FIRM_S, RunProgress, seconds_left
-from loadtests.records import Flag, Second, Trial
+from loadtests.records import CapacityRecord, Flag, Second, Trial
 from loadtests.records.result import NOTHING
 from loadtests.workload import Load, Request
 from tests.fixtures.results import good_result
@@ -35,6 +35,11 @@ def result(**fields):
 
 def test_a_trial_has_its_figures(ended):
     assert ended(result=result()) == ["  3/28 gunicorn, latency: 1,500 requests/s, p50 1.2 ms, p99 10.0 ms"]
+
+
+def test_a_search_has_what_it_found_and_not_the_figures_of_its_last_probe(ended):
+    found = CapacityRecord(186.0, 200.0, "server", "186 streams within the objective", "p99<100ms", ())
+    assert ended(result=result(), capacity=found) == ["  3/28 gunicorn, latency: 186 streams within the objective"]
 
 
 def test_what_an_engine_does_not_know_is_left_out(ended):
