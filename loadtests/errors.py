@@ -30,11 +30,14 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     Takes the kind of thing (``"setup"``), the name that was given and all the names there are; names the nearest
     ones, or all of them where none is near.
     """
+    return UserError(f"unknown {kind} {name!r}; {nearest(name, known)}")
+
+
+def nearest(name: str, known: Iterable[str], there_are: str = "there are") -> str:
+    """What to say of a name that is not among those that are known: the nearest ones, or all where none is near."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if near:
-        return UserError(f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?")
-    return UserError(f"unknown {kind} {name!r}; there are: {', '.join(names) or 'none'}")
+    return f"did you mean {' or '.join(near)}?" if near else f"{there_are}: {', '.join(names) or 'none'}"
 
 
 def shown(text: str) -> str:

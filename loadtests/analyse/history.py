@@ -12,7 +12,7 @@ from loadtests.analyse.compare.differences import RunDifference, differences, sa
 from loadtests.analyse.compare.sides import judged_cells, same_tests
 from loadtests.analyse.compare.within import Estimate, estimates, ratios_to
 from loadtests.analyse.results import Results
-from loadtests.errors import UserError
+from loadtests.errors import UserError, nearest
 from loadtests.formatting import plural
 from loadtests.records.run.folder import Run
 from loadtests.records.run.folder import runs as run_folders
@@ -120,8 +120,8 @@ def _runs(study: str, folder: Path) -> tuple[list[Run], list[str]]:
             left_out.append(str(error))
     names = {run.record.study.name for run in runs}
     if study not in names:
-        there = ", ".join(sorted(names)) or "none"
-        raise UserError(f"there is no run of a study {study!r} in {folder.name}/; there are runs of: {there}")
+        runs_of = nearest(study, names, "there are runs of")
+        raise UserError(f"there is no run of a study {study!r} in {folder.name}/; {runs_of}")
     own = [run for run in runs if run.record.study.name == study]
     return sorted(own, key=lambda run: run.record.created), left_out
 

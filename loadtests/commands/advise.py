@@ -27,7 +27,7 @@ def command(
     setup: Annotated[
         str,
         typer.Argument(
-            help="Name of a setup; or a study with a [sweep], by name or as a TOML file.",
+            help="Name of a setup; or a study that is a sweep, by name or as a TOML file.",
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Search for good WORKERS and THREADS of a setup.
 
-    With a study that has a [sweep], search for the best combination there. Each round keeps the better half.
+    With a study that is a sweep, search for the best combination there. Each round keeps the better half.
     """
     with waiting(out):
         from loadtests.commands.progress import RunProgress, conclude, write_report

@@ -112,7 +112,7 @@ def _run(name: str) -> dict[str, Any]:
         record = Run.open(files.RESULTS / name).record
     except UserError as error:
         return {"name": name, "created": "", "study": "", "state": f"cannot be read: {error}"}
-    state = "ended" if record.ended else "can be resumed"
+    state = "ended" if record.ended else "running, or can be resumed"
     return {"name": name, "created": record.created, "study": record.study.name, "state": state}
 
 

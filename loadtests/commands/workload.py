@@ -15,7 +15,7 @@ def command(
         str,
         typer.Argument(
             help="har: a workload file, from a browser's HAR file; log: a workload file, from an access log; "
-            "journey: a journey in Python, from a HAR file or requests of eq-survey-runner-benchmark."
+            "journey: a journey in Python, from a HAR file or requests of the ONS's eq-survey-runner-benchmark."
         ),
     ],
     file: Annotated[Path, typer.Argument(help="Recording to convert.")],

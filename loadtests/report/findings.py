@@ -13,7 +13,7 @@ import math
 
 from loadtests.analyse.results import Results
 from loadtests.analyse.verdicts import Verdict, verdict
-from loadtests.formatting import capital, figure, number, percent, plural, series, span
+from loadtests.formatting import NOT_REACHED, capital, figure, number, percent, plural, series, span
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report import pair_findings
@@ -265,8 +265,7 @@ class _Ranking:
         """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""
         if len(labels) > NAMED:
             return f"{series(labels)}, {self._range(labels)}"
-        text = series([f"{label} {figure(self.figures[label])}" for label in labels])
-        return f"{text} {self.metric.unit}".rstrip()
+        return series(self._with_unit([f"{label} {figure(self.figures[label])}" for label in labels]))
 
     def _rest(self, labels: list[str]) -> str:
         """``The rest: 3.11 to 87.1 ms.``"""
@@ -276,7 +275,14 @@ class _Ranking:
         """``3.11 to 87.1 ms``; one figure where both ends read alike."""
         figures = sorted((self.figures[label] for label in labels), key=lambda one: one.value)
         ends = dict.fromkeys((number(figures[0].value), figure(figures[-1])))
-        return f"{' to '.join(ends)} {self.metric.unit}".rstrip()
+        return " to ".join(self._with_unit(list(ends)))
+
+    def _with_unit(self, figures: list[str]) -> list[str]:
+        """Texts that end in figures; the last that was reached has the unit, which is that of all."""
+        reached = [place for place, text in enumerate(figures) if not text.endswith(NOT_REACHED)]
+        for place in reached[-1:]:
+            figures[place] = f"{figures[place]} {self.metric.unit}".rstrip()
+        return figures
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:

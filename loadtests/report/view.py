@@ -134,6 +134,11 @@ class Page:
     copy: str | None = None
 
     @property
+    def day(self) -> str:
+        """``2026-11-25 22:40 UTC``: when the run began, to the minute."""
+        return f"{self.created[:16].replace('T', ' ')} UTC"
+
+    @property
     def charts(self) -> tuple[Chart, ...]:
         first = (self.top.chart,) if self.top.chart else ()
         return (*first, *(chart for section in self.sections for chart in section.charts))

@@ -143,8 +143,11 @@ def test_a_test_that_asks_something_else_begins_a_new_series(days, build_run):
 def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
     with pytest.raises(UserError, match=r"there is no run of a study '2016' in .*; there are runs of: none"):
         history_of("2016", tmp_path)
+    there = days(1.0, 1.0)
     with pytest.raises(UserError, match="there are runs of: first-look"):
-        history_of("2016", days(1.0, 1.0))
+        history_of("2016", there)
+    with pytest.raises(UserError, match=r"a study 'first-loook' in .*; did you mean first-look\?"):
+        history_of("first-loook", there)
 
 
 @pytest.mark.slow
