@@ -36,7 +36,6 @@ export class Deliveries {
   backlog = []; // by slice, the least growth of those under way
   lag = new Times();
   reading = new Times(); // the part of it that may be the generator's
-  lastReceivers = new LastReceivers();
   sinceMs = -Number.MAX_VALUE;
   fromMs = -Infinity; // the measured part of a slice
   endMs = Infinity;
@@ -56,7 +55,7 @@ export class Deliveries {
   constructor(waited = () => 0, straysAreKnown = true, areShared = false) {
     this.waited = waited;
     this.straysAreKnown = straysAreKnown;
-    this.areShared = areShared;
+    this.lastReceivers = new LastReceivers(areShared);
   }
 
   get missing() {
@@ -245,7 +244,7 @@ export class Deliveries {
     const stray = this.straysAreKnown || this.stray === 0 ? this.stray : null;
     return {
       ...{ expected, delivered, missing, duplicate, reordered, stray, in_time: inTime, messages, whole, backlog },
-      of_messages: this.areShared ? this.lastReceivers.each() : null,
+      of_messages: this.lastReceivers.each(),
       lag: this.lag.spread(),
       last: times.spread(),
       reading: this.reading.spread(),

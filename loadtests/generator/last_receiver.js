@@ -13,10 +13,14 @@ export class LastReceivers {
   messages = 0;
   whole = 0;
   times = new Times();
-  /** @type {OfMessage[]} */
-  wholes = [];
   /** @type {Map<Name, Map<number, {left: number, intended: number}>>} by stream and number, those that not all have */
   underWay = new Map();
+
+  /** @param {boolean} areShared other receivers of a message are in other processes: what became of each is kept */
+  constructor(areShared = false) {
+    /** @type {OfMessage[] | null} */
+    this.wholes = areShared ? [] : null;
+  }
 
   /**
    * A message is sent, before any of its receivers has it.
@@ -44,12 +48,15 @@ export class LastReceivers {
       messages?.delete(number);
       this.whole++;
       this.times.record(at - message.intended);
-      this.wholes.push([Number(stream), number, Math.round((at - message.intended) * 1000)]);
+      this.wholes?.push([Number(stream), number, Math.round((at - message.intended) * 1000)]);
     }
   }
 
-  /** Each message, for where others of its receivers are in other processes. @returns {OfMessage[]} */
+  /** What became of each message, if that is kept. @returns {OfMessage[] | null} */
   each() {
+    if (this.wholes === null) {
+      return null;
+    }
     const rest = [...this.underWay].flatMap(([stream, messages]) => [...messages.keys()].map((number) => [Number(stream), number, null]));
     return [...this.wholes, .../** @type {OfMessage[]} */ (rest)];
   }
