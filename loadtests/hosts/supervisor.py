@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import http.client
 import os
 import shutil
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import time
 import xmlrpc.client
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -165,6 +166,7 @@ class Supervisor:
         while time.monotonic() < end and self._guard.poll() is None:
             # A transport that failed once cannot be used again.
             transport = SupervisorTransport(None, None, url)
+            transport._get_connection = functools.partial(_connection, transport._get_connection)
             self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
             with contextlib.suppress(OSError, xmlrpc.client.Error):
                 self._rpc.getState()
@@ -174,3 +176,20 @@ class Supervisor:
             time.sleep(0.05)
         words = os.pread(out.fileno(), MOST_SHOWN, 0).decode(errors="replace").split()
         raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
+
+
+class _ClosedResponse(http.client.HTTPResponse):
+    """A response that is closed once it was read. Its finalizer closes it in Python code, and CPython drops what that
+    raises (``iobase_finalize``): a Ctrl-C in that moment would be lost."""
+
+    def read(self, amt: int | None = None) -> bytes:
+        try:
+            return super().read(amt)
+        finally:
+            self.close()
+
+
+def _connection(make: Callable[[], http.client.HTTPConnection]) -> http.client.HTTPConnection:
+    connection = make()
+    connection.response_class = _ClosedResponse
+    return connection

@@ -279,10 +279,8 @@ class _Ranking:
 
     def _with_unit(self, figures: list[str]) -> list[str]:
         """Texts that end in figures; the last that was reached has the unit, which is that of all."""
-        reached = [place for place, text in enumerate(figures) if not text.endswith(NOT_REACHED)]
-        for place in reached[-1:]:
-            figures[place] = f"{figures[place]} {self.metric.unit}".rstrip()
-        return figures
+        last = max((k for k, text in enumerate(figures) if not text.endswith(NOT_REACHED)), default=-1)
+        return [f"{text} {self.metric.unit}".rstrip() if k == last else text for k, text in enumerate(figures)]
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:

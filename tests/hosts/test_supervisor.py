@@ -1,5 +1,6 @@
-"""supervisord on this machine: what it says where it does not start."""
+"""supervisord on this machine: what it says where it does not start, and Ctrl-C while it is asked."""
 
+import http.client
 import os
 import sys
 
@@ -20,6 +21,21 @@ def test_what_it_said_is_told_and_its_folder_is_removed():
     ):
         pass
     assert not supervised.folder.exists()
+
+
+def test_an_interrupt_as_its_answer_is_closed_is_not_lost(free_port):
+    def interrupt(frame, event, argument):
+        if event == "call" and frame.f_code is http.client.HTTPResponse.close.__code__:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    with hosts.at("local").supervise({"PORT": str(free_port), "BIND": "127.0.0.1"}) as supervised:
+        sys.setprofile(interrupt)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                supervised.programs("gunicorn")
+        finally:
+            sys.setprofile(None)
 
 
 def kill_the_guard(supervised, below, *groups):
