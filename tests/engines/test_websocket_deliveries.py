@@ -104,7 +104,7 @@ def test_rooms_that_processes_share_get_what_those_of_one_get(conversing, proces
     assert [part.planned for part in result.generator] == {1: [160], 2: [80, 80], 3: [80, 40, 40]}[processes]
 
 
-@pytest.mark.parametrize("rooms", [1, 2])
+@pytest.mark.parametrize("rooms", exhaustive_but((1,), [1, 2]))
 def test_a_room_whose_receivers_are_in_several_processes_gets_what_that_of_one_gets(conversing, rooms):
     server = conversing(drop=40)
     talk = {"receivers": 13, "rooms": rooms, "connections": 2, "processes": 3}
@@ -141,6 +141,7 @@ def test_the_last_receiver_may_be_in_another_process(conversing):
     assert found.last_ms["max"] == found.lag_ms["max"] >= 600
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
 def test_deliveries_to_several_processes_that_fall_behind_are_seen(conversing, takes_ms, falls_behind):
     server = conversing(queue=takes_ms)  # of 240 a second, each takes so long

@@ -1,5 +1,6 @@
 """Setups replace their workers as their files say, while requests come."""
 
+import contextlib
 import threading
 import urllib.error
 import urllib.request
@@ -24,7 +25,12 @@ BY_NUMBER = [name for name, ways in RENEWING.items() if "max-requests" in ways]
 def workers(running):
     """What runs Django, by pid: children of what supervisor has started."""
     first = {program.pid for program in running._servers()}
-    return {one.pid for one in processes(running) if one.ppid() in first and one.memory_info().rss > 20e6}
+    found = set()
+    for one in processes(running):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it was replaced meanwhile
+            if one.ppid() in first and one.memory_info().rss > 20e6:
+                found.add(one.pid)
+    return found
 
 
 def ask(running):
