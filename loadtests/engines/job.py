@@ -61,8 +61,8 @@ def _connections(load: Load, index: int) -> int:
 def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     if (talk := load.conversation) is None:
         return None
-    shared = talk.publishes and talk.rooms < load.processes
-    dealt_over = load.processes if shared else load.turns
+    shared = load.turns < load.processes  # a room has receivers in all processes
+    dealt_over = max(load.turns, load.processes)
     own = range(index, dealt_over, load.processes)
     share, rest = divmod(talk.receivers, dealt_over)
     receivers = sum(share + (turn < rest) for turn in own)

@@ -5,7 +5,6 @@
 
 /** Rooms of one process, with all who publish and receive there. A room is known by its place, and to the server by name. */
 export class Rooms {
-  isShared = false;
   silent = 0; // other processes that may still send in this slice
 
   /** @param {Job} job @param {Conversation} conversation */
@@ -68,7 +67,6 @@ export class Rooms {
  * of the harness, which knows their clocks.
  */
 export class SharedRooms extends Rooms {
-  isShared = true;
   /** @type {Sent[]} */
   sends = []; // not yet passed on
   isAllPassedOn = true;

@@ -1,6 +1,7 @@
 """Streams of events: their figures, what was broken off, and what other requests feel, in one table."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -54,6 +55,12 @@ def test_streams_stand_beside_what_others_feel(results):
     assert (loop["broken"], threads["broken"], loop["no event"], threads["no event"]) == ("10", "0", "0", "320")
     assert loop["p90, ms"] == "10.5"
     assert (loop["others failed"], threads["others failed"]) == ("0", "1,600")
+
+
+def test_where_a_percentile_was_not_reached_the_unit_is_behind_the_others(results):
+    answers = [found.answer for found in page_of(results).findings]
+    assert any(re.search(r" ms[ ,].*gunicorn not reached\b(?! ms)", answer) for answer in answers), answers
+    assert not any("not reached ms" in answer for answer in answers)
 
 
 def test_a_wall_of_threads_is_told_in_the_verdicts(results):
