@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from loadtests import setups
+from loadtests import files, setups
 from loadtests.engines import node
 from loadtests.plan import study as studies
 from loadtests.records.run import folder
@@ -64,3 +64,12 @@ def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
     printed = "".join(cli.run("list", kind)[1] for kind in ("setups", "studies", "runs"))
     for name in [*setups.known(), *studies.names(), *(path.name for path in folder.runs())]:
         assert re.search(rf"^(\x1b\[\S*m)?{re.escape(name)}\s", printed, re.MULTILINE), name
+
+
+def test_results_that_cannot_be_read_are_not_an_empty_list(command, monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "missing")
+    assert "none yet" in command("list", "runs")[1]
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "file")
+    files.RESULTS.touch()
+    code, _, errors = command("list", "runs")
+    assert (code, errors.strip()) == (1, f"error: {files.RESULTS} cannot be read: Not a directory")

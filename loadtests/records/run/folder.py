@@ -79,9 +79,17 @@ def require_new(path: Path) -> None:
     files.require_writable(path)
 
 
-def runs(folder: Path = files.RESULTS) -> list[Path]:
-    """The run folders below ``folder``, the newest name last."""
-    return sorted(file.parent for file in folder.glob("*/run.json"))
+def runs(folder: Path | None = None) -> list[Path]:
+    """The run folders below ``folder`` (``results/``), the newest name last; none where it is missing. Raises UserError
+    where it cannot be read."""
+    folder = folder or files.RESULTS
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UserError(f"{folder} cannot be read: {error.strerror}") from None
+    return [folder / name for name in names if (folder / name / "run.json").is_file()]
 
 
 def _require_closed(folder: Path) -> None:
