@@ -38,7 +38,7 @@ def test_every_package_has_its_layer(architecture):
     assert sorted(layers) == sorted(architecture.imports())
 
 
-def test_nothing_imports_what_stands_above_or_beside_it(architecture):
+def test_nothing_imports_what_stands_above_or_next_to_it(architecture):
     assert architecture.arrows_back(architecture.imports()) == []
 
 

@@ -92,8 +92,8 @@ def search_seconds(study: Study) -> float:
     searches = {search.name: search for search in study.ceiling_tests.values()}.values()
     if not searches:
         return 0.0
-    by_turns = sum(search.planned_interleaved_s for search in searches)
-    return len(study.entries) * (START_S + by_turns) + len(searches) * GENERATOR_S
+    interleaved_s = sum(search.planned_interleaved_s for search in searches)
+    return len(study.entries) * (START_S + interleaved_s) + len(searches) * GENERATOR_S
 
 
 def within(study: Study, minutes: float) -> Study:

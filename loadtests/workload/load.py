@@ -172,7 +172,7 @@ class Load:
                 f"idle and rejoin have the rate 0, and nothing else has; this is {talk.does} at {self.rate}"
             )
         if talk.does == "rejoin" and self.processes > 1:
-            raise UserError("a rejoin is made by one process, which knows what each receiver is to get")
+            raise UserError("a rejoin is made by one process, which sees by one clock when all are back")
         if talk.receivers:
             self._require_shared("receiver", talk.receivers)
 

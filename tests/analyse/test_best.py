@@ -48,7 +48,7 @@ def test_a_cell_without_some_blocks_is_compared_all_the_same():
     assert not found["c"].may_be_best
 
 
-def test_cells_that_share_no_block_are_not_told_apart():
+def test_cells_that_share_no_block_are_inconclusive():
     found = places({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, more_is_better=True)
     assert all(place.may_be_best and place.worst == 0 for place in found.values())
 

@@ -90,7 +90,7 @@ def test_what_may_do_more_may_be_the_best():
     assert found["a"].worst == 0
 
 
-def test_a_generator_at_its_end_leaves_a_closed_loop_its_lower_bound():
+def test_a_saturated_generator_leaves_a_closed_loop_its_lower_bound():
     busy = Evidence(generator_cpu=0.97)
     [flag] = judge(busy, closed_loop=True)
     assert (flag.reason, flag.severity) == ("generator_limits", Severity.DOUBTFUL.value)

@@ -140,7 +140,7 @@ def test_a_test_that_asks_something_else_begins_a_new_series(days, build_run):
     assert lengths["gunicorn", "rps"] == 4
 
 
-def test_a_study_without_a_run_is_told_which_have_some(days, tmp_path):
+def test_a_study_without_a_run_is_answered_with_those_that_have_some(days, tmp_path):
     with pytest.raises(UserError, match=r"there is no run of a study '2016' in .*; there are runs of: none"):
         history_of("2016", tmp_path)
     there = days(1.0, 1.0)
@@ -167,7 +167,7 @@ def test_a_mark_says_what_it_is_to_those_who_cannot_see_it(days):
                for part in rows.values() for row in part)  # fmt: skip
 
 
-def test_several_runs_of_a_day_are_told_apart_by_their_time(days, build_run):
+def test_several_runs_of_a_day_are_distinguished_by_their_time(days, build_run):
     folder = days(1.0)
     build_run(labels=LABELS, name="later", record={"created": "2026-11-01T19:45:00+00:00"})
     assert '"2026-11-01 19:45"' in str(spec(history_of("first-look", folder))).replace("'", '"')

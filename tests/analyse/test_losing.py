@@ -82,7 +82,7 @@ def test_many_deliveries_of_few_messages_know_no_more_than_the_messages_do(resul
     assert why_unknown(found, "uvicorn", conversing("broadcast"), LAG_P99) == "too few messages to know"
 
 
-def test_who_can_neither_hold_the_rate_nor_deliver_is_told_both(results):
+def test_who_can_neither_hold_the_rate_nor_deliver_is_said_to_do_neither(results):
     def both(label, test, block, result):
         failed = failing("daphne")(label, test, block, result)
         return delivering(missing={"daphne": 0.41})(label, test, block, failed)
@@ -131,12 +131,12 @@ def test_a_history_says_in_which_run_some_were_lost(build_run, tmp_path):
 
 
 def test_idle_connections_cost_memory_from_rest(results):
-    def held(label, test, block, result):
+    def holding_connections(label, test, block, result):
         times = dict.fromkeys(result.response_time_ms)
         nothing = {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "timeline": ()}
         return dataclasses.replace(result, **nothing, response_time_ms=times, connections=holding(1000, refused=200))
 
-    found = results(held, kind="idle", labels=("uvicorn",), blocks=1)
+    found = results(holding_connections, kind="idle", labels=("uvicorn",), blocks=1)
     [trial] = found.trials
     [metric] = conversing("idle").judged
     assert metric.read(trial) is None  # nobody looked at the memory at rest

@@ -8,7 +8,7 @@ from loadtests.analyse.observations import Observation
 Study = Callable[..., list[Observation]]
 
 
-def test_two_labels_of_one_setup_are_rarely_told_apart(study: Study) -> None:
+def test_two_labels_of_one_setup_rarely_differ_significantly(study: Study) -> None:
     report = aa_report(study({"gunicorn": 10.0, "gunicorn again": 10.0}, blocks=8))
     assert report.studies == 2**7
     assert report.false_share <= 0.05

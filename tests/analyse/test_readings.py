@@ -34,7 +34,7 @@ def test_what_is_not_charged_is_known_by_itself_and_in_no_total(trial):
     assert "postgres_cpu_ms_per_request" not in known
 
 
-def test_roles_are_those_that_the_setup_pays_for_or_those_beside_it(trial):
+def test_roles_are_those_that_the_setup_pays_for_or_those_next_to_it(trial):
     assert readings.roles([trial]) == ["web"]
     assert readings.roles([trial], charged=False) == ["postgres"]
 

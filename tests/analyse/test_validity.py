@@ -95,7 +95,7 @@ def test_another_machine_that_was_disturbed_is_named() -> None:
     assert "(30% on the machine that the load came from and 11% on ssh://second)" in found["machine_disturbed"]
 
 
-def test_what_strays_is_told_apart_from_what_else_breaks_the_contract() -> None:
+def test_what_strays_is_distinguished_from_what_else_breaks_the_contract() -> None:
     strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
     [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
     assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
@@ -133,11 +133,13 @@ def measured(late_p50_ms: float, late_p99_ms: float) -> Result:
         ((0.6, 3.9), ["send_lag"]),
     ],
 )
-def test_each_percentile_is_judged_by_the_lateness_at_it(late: tuple[float, float], expected: list[str]) -> None:
+def test_each_percentile_is_judged_by_the_scheduling_delay_at_it(
+    late: tuple[float, float], expected: list[str]
+) -> None:
     assert [flag.reason for flag in judge(QUIET, measured(*late))] == expected
 
 
-def test_a_flag_says_how_much_of_which_percentile_is_lateness() -> None:
+def test_a_flag_says_how_much_of_which_percentile_is_scheduling_delay() -> None:
     [flag] = judge(QUIET, measured(0.3, 1.5))
     assert "(15% of p50 and 38% of p99)" in flag.sentence
 
@@ -200,7 +202,7 @@ def results_of(a_result):
         ({"ok": 400}, []),
     ],
 )
-def test_more_than_noise_is_told(results_of, other, says):
+def test_more_than_noise_is_reported(results_of, other, says):
     assert list(differing(results_of(other))) == says
 
 

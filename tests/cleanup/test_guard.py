@@ -89,7 +89,7 @@ def test_a_command_that_cannot_be_run_is_said_in_a_line():
     assert (ended.status, ended.errors) == (127, "it cannot be run: No such file or directory\n")
 
 
-def test_the_command_is_not_told_what_is_for_the_guard():
+def test_the_command_is_not_given_what_is_for_the_guard():
     assert "GUARD" not in program.run(["env"], within_s=20).printed
 
 

@@ -48,7 +48,7 @@ def test_one_that_becomes_too_busy_says_who_is_left_and_who_leads(searching):
     assert errors.startswith("warning: ")
 
 
-def test_told_to_go_on_it_ends_with_what_it_has_as_well(searching):
+def test_asked_to_go_on_it_ends_with_what_it_has_as_well(searching):
     code, printed, errors = searching(lambda planned: LATE, "--anyway")
     assert code == 0
     assert "Not known: the search ended after 0 rounds" in " ".join(printed.split())

@@ -31,7 +31,7 @@ def busy_loop():
 
 
 @pytest.mark.usefixtures("busy_loop")
-def test_beside_a_busy_loop_every_setup_has_a_figure_verified_or_marked(cli, tmp_path):
+def test_next_to_a_busy_loop_every_setup_has_a_figure_verified_or_marked(cli, tmp_path):
     (tmp_path / "small.toml").write_text(STUDY)
     folder = tmp_path / "run"
     code, printed, errors = cli.run("run", tmp_path / "small.toml", "--quick", "--output", folder)

@@ -25,7 +25,7 @@ def test_one_is_not_many(pair, capsys):
     assert capsys.readouterr().out == "2 requests to each of 2 setups: 0 differences\n"
 
 
-def test_what_differs_is_told_with_both_answers(pair, capsys):
+def test_what_differs_is_reported_with_both_answers(pair, capsys):
     print_check(Check([ROOT, ITEMS], compared=pair, differences=[Difference("uvicorn", ITEMS, "200", "500 [oops]")]))
     assert capsys.readouterr().out.splitlines() == [
         "uvicorn: items: GET /items[1]",
@@ -42,7 +42,7 @@ def test_a_project_whose_answers_are_errors_has_no_number_of_differences(pair, c
     assert capsys.readouterr().out == "gunicorn: GET / is answered 500 text/html 'Server Error'\n"
 
 
-def test_what_was_left_out_is_told_with_its_reason(pair, capsys):
+def test_what_was_left_out_is_reported_with_its_reason(pair, capsys):
     failed = [(pair[1], NotServing("did not start", "the end of a log"))]
     print_check(
         Check(
@@ -90,7 +90,7 @@ def test_what_a_websocket_setup_does_wrong_is_shown(capsys):
     ]
 
 
-def test_what_a_project_does_over_its_websockets_is_told(pair, capsys):
+def test_what_a_project_does_over_its_websockets_is_reported(pair, capsys):
     delivers = Check([ROOT], compared=pair, websocket_failures={"uvicorn": []})
     assert delivers.good
     print_check(delivers)

@@ -34,7 +34,7 @@ def rows(printed):
     return [line.split() for line in printed.splitlines()]
 
 
-def test_setups_tests_knobs_and_how_long_it_takes_are_told(command, study, monkeypatch):
+def test_setups_tests_knobs_and_how_long_it_takes_are_reported(command, study, monkeypatch):
     monkeypatch.setenv("THREADS", "4")
     code, printed, _ = command("run", study, "--dry-run", "--seed", "7")
     assert code == 0
@@ -47,7 +47,7 @@ def test_setups_tests_knobs_and_how_long_it_takes_are_told(command, study, monke
     assert printed.endswith("Nothing was started, and nothing was written.\n")
 
 
-def test_what_would_be_left_out_is_told_with_its_reason(command, study):
+def test_what_would_be_left_out_is_reported_with_its_reason(command, study):
     study.write_text(STUDY.replace("[tests.latency]", '[tests.latency]\npath = "/async/"'))
     study.write_text(study.read_text().replace('"uvicorn"', '"uvicorn", "gunicorn-gevent"'))
     code, printed, _ = command("run", study, "--dry-run", "--setups", "uvicorn,gunicorn-gevent")

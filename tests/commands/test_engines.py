@@ -39,7 +39,7 @@ def test_the_engines_stand_side_by_side(report, capsys):
     assert "run this again" not in printed
 
 
-def test_a_core_that_was_shared_with_others_is_told(report, capsys):
+def test_a_core_that_was_shared_with_others_is_reported(report, capsys):
     shared = [*report.engines[:1], figures("loadtest", ceiling_cpu=0.5)]
     print_engines(EnginesReport(6000.0, (0,), 0, shared, websocket()))
     printed = capsys.readouterr().out
@@ -47,7 +47,7 @@ def test_a_core_that_was_shared_with_others_is_told(report, capsys):
     assert "Something else ran on the generators' core: run this again on a quiet machine." in printed
 
 
-def test_what_the_generator_can_do_over_websockets_is_told(report, capsys):
+def test_what_the_generator_can_do_over_websockets_is_reported(report, capsys):
     print_engines(report)
     printed = capsys.readouterr().out
     rows = [line.replace("│", " ").split() for line in printed.splitlines()]

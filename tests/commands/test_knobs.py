@@ -93,7 +93,7 @@ def test_every_command_that_starts_servers_looks_first(command, monkeypatch, tmp
     assert (code, printed, errors) == (1, "", "error: WORKERS=0: a whole number from 1 to 1024 is needed\n")
 
 
-def test_a_password_is_not_told(command, monkeypatch):
+def test_a_password_is_not_reported(command, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "mysql://me:secret@127.0.0.1/x")
     _, _, errors = command("serve", "gunicorn")
     assert "DATABASE_URL=mysql://...@127.0.0.1/x: " in errors

@@ -74,7 +74,7 @@ QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe", "500ms", "-
 
 
 @pytest.mark.servers
-def test_a_capacity_has_lines_of_its_probes_beside_its_result(server, command):
+def test_a_capacity_has_lines_of_its_probes_next_to_its_result(server, command):
     search = [*QUICKLY, "--max-rate", "40"]
     code, printed, errors = command("capacity", f"{server.url}/ok", *search)
     assert (code, printed) == (

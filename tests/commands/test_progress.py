@@ -107,6 +107,6 @@ def test_one_slow_trial_at_the_beginning_says_little():
     assert seconds_left(planned_s=300, done_s=FIRM_S, took_s=4 * FIRM_S) == 270 * 2.5
 
 
-def test_a_run_that_takes_longer_than_planned_has_nothing_left_at_its_end():
+def test_a_run_that_takes_longer_than_planned_has_nothing_left_at_the_end():
     assert seconds_left(planned_s=300, done_s=300, took_s=600) == 0
     assert seconds_left(planned_s=300, done_s=310, took_s=600) == 0  # blocks were added

@@ -26,7 +26,7 @@ def test_something_is_shown_before_anything_is_done():
         assert "preparing ..." in text.getvalue()
 
 
-def test_what_is_told_is_shown_as_it_is_and_gone_at_the_end():
+def test_what_is_reported_is_shown_as_it_is_and_gone_at_the_end():
     text = io.StringIO()
     with waiting(terminal(text)) as report:
         report("starting [gunicorn]\x1b[2J")

@@ -24,7 +24,7 @@ class CloudPair(DeployedPair):
         key.write_text("ssh-ed25519 AAAA me\n")
         self.environment["CLOUD_KEY"] = str(key)
 
-    def made(self):
+    def make(self):
         """It is there already."""
         state = self.project / ".cloud"
         state.mkdir()
@@ -49,12 +49,12 @@ def test_the_pair_is_made_for_whoever_asks_and_says_that_it_costs(pair):
     assert 'caller = "198.51.100.9"\n' in variables
     assert 'public_key = "ssh-ed25519 AAAA me"\n' in variables
     assert "region" not in variables
-    assert "apply -input=false -auto-approve" in pair.asked()
+    assert "apply -input=false -auto-approve" in pair.calls()
     assert "costs money until: make cloud-down" in done.stdout
 
 
-def test_a_second_pair_is_not_made_beside_the_first(pair):
-    pair.made()
+def test_a_second_pair_is_not_made_next_to_the_first(pair):
+    pair.make()
     done = pair.run("up.sh")
     assert (done.returncode, done.stderr) == (
         1, "cloud: there is a pair, or a part of one: make cloud-down first\n"
@@ -62,16 +62,16 @@ def test_a_second_pair_is_not_made_beside_the_first(pair):
 
 
 def test_a_study_of_any_name_is_one_word_over_there(pair):
-    pair.made()
+    pair.make()
     done = pair.run("bench.sh", "my study's $(reboot).toml")
     assert done.returncode == 0, done.stderr
-    [line] = [line for line in pair.asked().splitlines() if "loadtests run" in line]
+    [line] = [line for line in pair.calls().splitlines() if "loadtests run" in line]
     assert " run 'my study'\\''s $(reboot).toml' --servers ssh://ubuntu@10.99.0.7 --output results/cloud-2" in line
     assert pair.fetched.exists()
 
 
-def test_what_a_failed_run_left_is_fetched_and_its_failure_told(pair):
-    pair.made()
+def test_what_a_failed_run_left_is_fetched_and_its_failure_reported(pair):
+    pair.make()
     pair.ssh_ends_with(3)
     done = pair.run("bench.sh", "first-look")
     assert done.returncode == 3
@@ -87,7 +87,7 @@ def test_without_a_pair_nothing_is_asked_of_anybody(pair):
 
 
 def test_what_was_made_is_forgotten_only_when_it_is_gone(pair):
-    pair.made()
+    pair.make()
     pair.stand_in("tofu", "exit 1")
     assert pair.run("down.sh").returncode == 1
     assert (pair.project / ".cloud" / "pair.tfstate").exists()

@@ -44,12 +44,12 @@ def test_a_study_is_run_from_the_client_and_its_folder_fetched(virtual_pair):
     virtual_pair.run("up.sh")
     done = virtual_pair.run("bench.sh", "first-look")
     assert done.returncode == 0, done.stderr
-    [line] = [line for line in virtual_pair.asked().splitlines() if "loadtests run" in line]
+    [line] = [line for line in virtual_pair.calls().splitlines() if "loadtests run" in line]
     assert " run 'first-look' --servers ssh://vagrant@192.168.57.12 --output results/vm-2" in line
     assert virtual_pair.fetched.exists()
 
 
-def test_what_a_failed_run_left_is_fetched_and_its_failure_told(virtual_pair):
+def test_what_a_failed_run_left_is_fetched_and_its_failure_reported(virtual_pair):
     virtual_pair.run("up.sh")
     virtual_pair.ssh_ends_with(3)
     assert virtual_pair.run("bench.sh", "first-look").returncode == 3
@@ -60,7 +60,7 @@ def test_a_step_that_fails_ends_it(virtual_pair):
     virtual_pair.run("up.sh")
     virtual_pair.stand_in("ssh", "cat > /dev/null; exit 4")
     assert virtual_pair.run("bench.sh", "first-look").returncode == 4
-    assert "loadtests run" not in virtual_pair.asked()
+    assert "loadtests run" not in virtual_pair.calls()
 
 
 def test_without_a_pair_nothing_is_asked_of_anybody(virtual_pair):

@@ -83,7 +83,7 @@ def test_a_study_on_another_database_is_one_of_its_own(extension: Callable[[str]
     assert f"the only reference run of this study, of 2026-12-24 on {run.machine}" in page
 
 
-def test_the_load_test_of_2016_stands_beside_its_repetition(
+def test_the_load_test_of_2016_stands_next_to_its_repetition(
     extension: Callable[[str], ModuleType], build_run: Callable[..., Any]
 ) -> None:
     repetition = extension("repetition")
@@ -188,7 +188,7 @@ def test_a_figure_of_a_run_is_what_its_summary_says(roles: dict[str, Any], root:
         ("share", "nonsense web: thread hops", "no reference profile of nonsense"),
     ],
 )
-def test_a_figure_that_cannot_be_had_is_told(roles: dict[str, Any], role: str, asked: str, said: str) -> None:
+def test_a_figure_that_cannot_be_had_is_reported(roles: dict[str, Any], role: str, asked: str, said: str) -> None:
     with pytest.raises(LookupError, match=said):
         roles[role].found(asked)
 

@@ -14,16 +14,16 @@ from tests.fixtures.databases import postgresql, used_database
 from tests.fixtures.waiting import wait_for
 
 
-def asked():
+def database_name():
     """The database that the thread of asynchronous code asks."""
     return asyncio.run(sync_to_async(lambda: str(connections["default"].settings_dict["NAME"]))())
 
 
 def test_coroutines_use_the_database_of_a_test_as_threads_do(tmp_path):
-    before = asked()
+    before = database_name()
     with used_database(f"sqlite:///{tmp_path}/another.sqlite3"):
-        assert asked() == str(tmp_path / "another.sqlite3")
-    assert asked() == before
+        assert database_name() == str(tmp_path / "another.sqlite3")
+    assert database_name() == before
 
 
 @pytest.fixture

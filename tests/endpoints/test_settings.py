@@ -20,7 +20,7 @@ HERE = Path("/somewhere")
         ("sqlite:///x.sqlite3", "/somewhere/x.sqlite3"),
     ],
 )
-def test_the_database_is_sqlite_beside_manage_py_unless_it_is_moved(url, file):
+def test_the_database_is_sqlite_next_to_manage_py_unless_it_is_moved(url, file):
     database = databases({"DATABASE_URL": url, "CONN_MAX_AGE": ""}, HERE)["default"]
     assert (database["ENGINE"], database["NAME"]) == ("django.db.backends.sqlite3", Path(file))
     assert (database["OPTIONS"]["transaction_mode"], database["CONN_MAX_AGE"]) == ("IMMEDIATE", 0)

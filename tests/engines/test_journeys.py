@@ -117,7 +117,7 @@ def test_the_ramp_is_not_counted(survey):
     assert result.planned == pytest.approx(len(held), rel=0.1)
 
 
-def test_the_end_of_the_load_is_told_before_anything_of_the_grace_period(survey):
+def test_the_end_of_the_load_is_reported_before_anything_of_the_grace_period(survey):
     events = []
     result = locust.run(
         load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
@@ -149,7 +149,7 @@ def test_a_load_can_be_stopped_early(survey):
     assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished > 0
 
 
-def test_the_processes_of_a_load_are_pinned_and_told_of(survey):
+def test_the_processes_of_a_load_are_pinned_and_reported(survey):
     core = max(os.sched_getaffinity(0))
     result = locust.run(load(survey(), processes=2, core=core, duration_s=1))
     assert len(result.generator) == 2

@@ -120,7 +120,7 @@ def test_processes_are_merged(result):
     }  # fmt: skip
 
 
-def test_each_request_of_several_is_told_by_itself(result):
+def test_each_request_of_several_is_reported_by_itself(result):
     often, rarely = result.requests
     assert [getattr(often, key) for key in ("name", "planned", "ok", "unfinished", "errors")] == ["often", 8, 4, 4, {}]
     assert often.response_time_ms == result.response_time_ms
@@ -128,7 +128,7 @@ def test_each_request_of_several_is_told_by_itself(result):
     assert rarely.response_time_ms == NOTHING
 
 
-def test_a_single_request_is_not_told_twice():
+def test_a_single_request_is_not_reported_twice():
     assert merge("openloop", [part([1000])], [], (Request("only"),)).requests == ()
 
 
@@ -245,13 +245,16 @@ def test_the_streams_that_several_processes_read_are_added_up():
 
 
 def test_the_connections_that_several_processes_hold_are_added_up():
-    def held(opening_us, refused, lost, seconds, said):
+    def holding_part(opening_us, refused, lost, seconds, said):
         counts = {"requested": len(opening_us) + refused, "opened": len(opening_us), "refused": refused, "lost": lost}
         sizes = {"sent_bytes": 10 * lost, "received_bytes": 100, "steps": [len(opening_us) // 2, len(opening_us)]}
         sizes["rejoined"] = None
         return {**counts, **sizes, "opening": spread_of(opening_us), "opened_in_s": seconds, "reason": said}
 
-    first, second = held([1000, 2000, 3000], 1, 0, 0.5, ""), held([9000], 0, 2, 0.75, "the server closed it")
+    first, second = (
+        holding_part([1000, 2000, 3000], 1, 0, 0.5, ""),
+        holding_part([9000], 0, 2, 0.75, "the server closed it"),
+    )
     merged = merge("openloop", [part([], None, first), part([], None, second)], [], (Request("GET /"),))
     times = {"p50": 2.0, "p90": 9.0, "p95": 9.0, "p99": 9.0, "p99.9": 9.0, "max": 9.0, "mean": 3.75}
     assert merged.connections == Connections(

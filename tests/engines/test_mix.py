@@ -26,8 +26,8 @@ def expected(count):
     return [found[0], found[1]]
 
 
-def test_each_request_has_its_own_times(made, server):
-    result = made(Load(server.url, (QUICK, SLOW), rate=100, duration_s=2))
+def test_each_request_has_its_own_times(measured, server):
+    result = measured(Load(server.url, (QUICK, SLOW), rate=100, duration_s=2))
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
     assert [row.name for row in result.requests] == ["quick", "slow"]
     assert [row.planned for row in result.requests] == expected(200)
@@ -46,13 +46,13 @@ def test_several_processes_send_the_same_mix(server):
     assert [row.planned for row in result.requests] == expected(101)
 
 
-def test_a_closed_loop_sends_a_mix(made, server):
-    result = made(Load(server.url, (QUICK, SLOW), connections=4, duration_s=1.5))
+def test_a_closed_loop_sends_a_mix(measured, server):
+    result = measured(Load(server.url, (QUICK, SLOW), connections=4, duration_s=1.5))
     assert result.ok == result.planned == sum(row.ok for row in result.requests) > 40
     assert [row.planned for row in result.requests] == expected(result.planned)
 
 
-def test_each_request_has_its_own_errors_and_expectations(made, server):
+def test_each_request_has_its_own_errors_and_expectations(measured, server):
     requests = (
         Request("good", path="/ok"),
         Request("moved", path="/status/302", status=302),
@@ -61,7 +61,7 @@ def test_each_request_has_its_own_errors_and_expectations(made, server):
         Request("reset", path="/reset"),
     )
     load = Load(server.url, requests, (b"OK", None, None, b"b", None), rate=100, duration_s=1)
-    result = made(load)
+    result = measured(load)
     assert {row.name: set(row.errors) for row in result.requests} == {
         "good": set(), "moved": set(), "down": {"status"}, "other": {"wrong-body"}, "reset": {"reset"},
     }  # fmt: skip
@@ -72,32 +72,32 @@ def test_each_request_has_its_own_errors_and_expectations(made, server):
     assert row(result, "down").completed == row(result, "down").planned
 
 
-def test_a_request_that_is_never_answered_is_unfinished_or_given_up(made, server):
+def test_a_request_that_is_never_answered_is_unfinished_or_given_up(measured, server):
     requests = (Request("good", path="/ok"), Request("never", path="/never"))
-    result = made(Load(server.url, requests, rate=50, duration_s=1.5, timeout_s=0.5))
+    result = measured(Load(server.url, requests, rate=50, duration_s=1.5, timeout_s=0.5))
     never = row(result, "never")
     assert never.planned == never.errors["timeout"] + never.unfinished == result.planned - result.ok
     assert row(result, "good").unfinished == 0
     assert never.unfinished > 0
 
 
-def test_a_server_that_refuses_fails_every_request(made, unused_port):
+def test_a_server_that_refuses_fails_every_request(measured, unused_port):
     requests = (Request("a"), Request("b", path="/b"))
-    result = made(Load(f"http://127.0.0.1:{unused_port}", requests, rate=40, duration_s=0.5))
+    result = measured(Load(f"http://127.0.0.1:{unused_port}", requests, rate=40, duration_s=0.5))
     assert [row.errors for row in result.requests] == [{"refused": row.planned} for row in result.requests]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_method_and_headers_arrive(made, server, method):
+def test_method_and_headers_arrive(measured, server, method):
     request = Request("a", method, "/asked", (("X-Twice", "1"), ("X-Twice", "é"), ("x-once", "")), weight=1)
     body = method.encode() + "\nX-Twice: 1\nX-Twice: é\nx-once: ".encode("latin-1")
-    result = made(Load(server.url, (request,), (b"" if method == "HEAD" else body,), rate=20, duration_s=0.2))
+    result = measured(Load(server.url, (request,), (b"" if method == "HEAD" else body,), rate=20, duration_s=0.2))
     assert (result.ok, result.examples) == (4, {})
 
 
 @pytest.mark.parametrize("request_", [Request("a", "HEAD", "/ok"), Request("a", "DELETE", "/ok", body=b"a")])
-def test_a_connection_is_kept_whatever_was_asked(made, server, request_):
-    result = made(Load(server.url, (request_,), connections=1, duration_s=0.3))
+def test_a_connection_is_kept_whatever_was_asked(measured, server, request_):
+    result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
     assert server.opened() <= 2  # the load's, and that of its end
 

@@ -21,9 +21,9 @@ def load(server, does, script=OWN_ROOM, *, path="/ws/chat/", receivers=0, rooms=
     return Load(server.url, (Request(does, path=path),), protocol="websocket", conversation=conversation, **given)
 
 
-def test_what_each_says_in_a_room_of_its_own_comes_back(made, conversing):
+def test_what_each_says_in_a_room_of_its_own_comes_back(measured, conversing):
     server = conversing("chat", after=50)
-    result = made(load(server, "echo", connections=10))
+    result = measured(load(server, "echo", connections=10))
     assert (result.planned, result.ok, result.errors) == (50, 50, {})
     assert counts(result.deliveries) == (50, 50, 0, 0, 0)
     assert result.response_time_ms["p50"] >= 50
@@ -32,38 +32,38 @@ def test_what_each_says_in_a_room_of_its_own_comes_back(made, conversing):
     assert server.counts()["messages"] == 10 + 50
 
 
-def test_what_others_say_in_the_same_room_is_passed_over(made, conversing):
-    result = made(load(conversing("chat"), "echo", LOBBY, connections=10))
+def test_what_others_say_in_the_same_room_is_passed_over(measured, conversing):
+    result = measured(load(conversing("chat"), "echo", LOBBY, connections=10))
     assert (result.planned, result.ok, result.errors) == (50, 50, {})
     assert counts(result.deliveries) == (50, 50, 0, 0, 0)
 
 
-def test_what_never_comes_back_and_what_comes_twice_is_counted(made, conversing):
-    result = made(load(conversing("chat", drop=10), "echo", connections=25, timeout_s=2.0))
+def test_what_never_comes_back_and_what_comes_twice_is_counted(measured, conversing):
+    result = measured(load(conversing("chat", drop=10), "echo", connections=25, timeout_s=2.0))
     assert (result.ok, counts(result.deliveries)) == (45, (50, 45, 5, 0, 0))
-    result = made(load(conversing("chat", twice=10), "echo", connections=25))
+    result = measured(load(conversing("chat", twice=10), "echo", connections=25))
     assert (result.ok, counts(result.deliveries)) == (50, (50, 50, 0, 5, 0))
 
 
-def test_a_match_says_which_of_two_messages_with_the_id_is_the_delivery(made, conversing):
+def test_a_match_says_which_of_two_messages_with_the_id_is_the_delivery(measured, conversing):
     server = conversing("chat", after=100)
-    either = made(load(server, "echo", ACKNOWLEDGED, connections=10))
+    either = measured(load(server, "echo", ACKNOWLEDGED, connections=10))
     assert either.deliveries.duplicate > 0  # the acknowledgement was the first
     for match in ('"text": "$ID"', '"text": "$ID", "by"'):
-        result = made(load(server, "echo", dataclasses.replace(ACKNOWLEDGED, match=match), connections=10))
+        result = measured(load(server, "echo", dataclasses.replace(ACKNOWLEDGED, match=match), connections=10))
         assert result.response_time_ms["p50"] >= 100
         assert counts(result.deliveries) == (50, 50, 0, 0, 0)
 
 
-def test_a_tail_that_does_not_match_is_no_delivery(made, conversing):
+def test_a_tail_that_does_not_match_is_no_delivery(measured, conversing):
     script = dataclasses.replace(OWN_ROOM, match='"text": "$ID"}')  # where more follows
-    result = made(load(conversing("chat"), "echo", script, connections=10, rate=10.0, timeout_s=1.0))
+    result = measured(load(conversing("chat"), "echo", script, connections=10, rate=10.0, timeout_s=1.0))
     assert (result.ok, counts(result.deliveries)) == (0, (10, 0, 10, 0, 0))
 
 
-def test_a_broadcast_goes_to_all_in_its_room_and_is_taken_when_its_publisher_hears_it(made, conversing):
+def test_a_broadcast_goes_to_all_in_its_room_and_is_taken_when_its_publisher_hears_it(measured, conversing):
     server = conversing("chat", after=50)
-    result = made(load(server, "broadcast", receivers=6, rooms=3, rate=30.0, connections=4))
+    result = measured(load(server, "broadcast", receivers=6, rooms=3, rate=30.0, connections=4))
     assert (result.planned, result.ok, result.errors) == (30, 30, {})
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert result.response_time_ms["p50"] >= 50
@@ -71,26 +71,26 @@ def test_a_broadcast_goes_to_all_in_its_room_and_is_taken_when_its_publisher_hea
     assert [seen[f"published in {room}"] for room in range(3)] == [10, 10, 10]
 
 
-def test_one_is_open_when_it_is_ready(made, conversing):
-    result = made(load(conversing("chat"), "connect"))
+def test_one_is_open_when_it_is_ready(measured, conversing):
+    result = measured(load(conversing("chat"), "connect"))
     assert (result.planned, result.ok, result.errors) == (50, 50, {})
     at_once = dataclasses.replace(OWN_ROOM, ready="")
-    assert made(load(conversing("chat"), "connect", at_once)).ok == 50
+    assert measured(load(conversing("chat"), "connect", at_once)).ok == 50
     never = dataclasses.replace(OWN_ROOM, ready="nobody says this")
-    result = made(load(conversing("chat"), "connect", never, rate=10.0, timeout_s=1.0))
+    result = measured(load(conversing("chat"), "connect", never, rate=10.0, timeout_s=1.0))
     assert (result.ok, result.unfinished) == (0, 10)
 
 
-def test_a_room_in_the_path_and_a_subprotocol_are_asked_for(made, conversing):
+def test_a_room_in_the_path_and_a_subprotocol_are_asked_for(measured, conversing):
     script = Script("$ID", subprotocol="chat.v1")
-    result = made(load(conversing("plain"), "echo", script, path="/ws/echo/$ROOM/", connections=2))
+    result = measured(load(conversing("plain"), "echo", script, path="/ws/echo/$ROOM/", connections=2))
     assert (result.ok, result.errors) == (50, {})
-    result = made(load(conversing("plain", breaks="subprotocol"), "echo", script, path="/ws/echo/", connections=2))
+    result = measured(load(conversing("plain", breaks="subprotocol"), "echo", script, path="/ws/echo/", connections=2))
     assert result.ok == 0
     assert "it chose the subprotocol none, and was asked for chat.v1" in result.connections.reason
 
 
-def test_idle_connections_say_what_is_to_be_said_first(made, conversing):
+def test_idle_connections_say_what_is_to_be_said_first(measured, conversing):
     server = conversing("chat")
-    result = made(load(server, "idle", receivers=5, rate=0, duration_s=0.2))
+    result = measured(load(server, "idle", receivers=5, rate=0, duration_s=0.2))
     assert (result.connections.opened, server.counts()["messages"]) == (5, 5)

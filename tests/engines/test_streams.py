@@ -73,7 +73,7 @@ def test_events_that_were_collected_are_late_by_their_places(streamed):
 
 
 @pytest.mark.servers
-def test_of_so_many_that_are_broken_off_as_many_are_counted(streamed):
+def test_all_streams_that_are_broken_off_are_counted(streamed):
     result, counts = streamed("/broken/3", duration_s=1.5)
     found = result.streams
     assert (found.broken, found.whole, found.begun) == (counts["broken"], counts["whole"], counts["begun"])

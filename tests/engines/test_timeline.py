@@ -38,7 +38,7 @@ def test_a_second_is_what_all_processes_saw_in_it(second):
     assert second.p99_ms == pytest.approx(900, rel=0.01)
 
 
-def test_its_times_are_told_by_steps(second):
+def test_its_times_are_reported_by_steps(second):
     assert second.heat == ((1.0, 90), (2.0, 6), (700.0, 4))
 
 

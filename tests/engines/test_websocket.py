@@ -16,9 +16,9 @@ openloop = get("openloop")
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_an_echo_in_every_dialect(made, conversing, dialect):
+def test_an_echo_in_every_dialect(measured, conversing, dialect):
     server = conversing(dialect, after=100)
-    result = made(server.load("echo", rate=50, duration_s=1, connections=10))
+    result = measured(server.load("echo", rate=50, duration_s=1, connections=10))
     assert (result.planned, result.sent, result.completed, result.ok) == (50, 50, 50, 50)
     assert (result.unfinished, result.errors) == (0, {})
     assert 100 <= result.service_time_ms["p50"] <= result.response_time_ms["p50"]
@@ -31,9 +31,9 @@ def test_an_echo_in_every_dialect(made, conversing, dialect):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_a_broadcast_in_every_dialect(made, conversing, dialect):
+def test_a_broadcast_in_every_dialect(measured, conversing, dialect):
     server = conversing(dialect, after=50)
-    result = made(server.load("broadcast", receivers=6, rooms=3, rate=50, duration_s=0.6, connections=2))
+    result = measured(server.load("broadcast", receivers=6, rooms=3, rate=50, duration_s=0.6, connections=2))
     assert (result.planned, result.ok, result.errors) == (30, 30, {})
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert result.deliveries.lag_ms["p50"] >= 50
@@ -45,9 +45,9 @@ def test_a_broadcast_in_every_dialect(made, conversing, dialect):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_connecting_in_every_dialect(made, conversing, dialect):
+def test_connecting_in_every_dialect(measured, conversing, dialect):
     server = conversing(dialect)
-    result = made(server.load("connect", rate=40, duration_s=0.5))
+    result = measured(server.load("connect", rate=40, duration_s=0.5))
     assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
     counted = server.counts()
     assert (counted["handshakes"], counted["close 1000"]) == (20, 20)
@@ -57,9 +57,9 @@ def test_connecting_in_every_dialect(made, conversing, dialect):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_idle_connections_are_held_and_answer_pings(made, conversing, dialect):
+def test_idle_connections_are_held_and_answer_pings(measured, conversing, dialect):
     server = conversing(dialect, ping=50)
-    result = made(server.load("idle", receivers=40, rate=0, duration_s=0.5))
+    result = measured(server.load("idle", receivers=40, rate=0, duration_s=0.5))
     assert (result.planned, result.sent, result.ok, result.unfinished, result.deliveries) == (0, 0, 0, 0, None)
     found = result.connections
     assert (found.requested, found.opened, found.refused, found.lost) == (40, 40, 0, 0)
@@ -83,9 +83,9 @@ def test_idle_connections_are_opened_in_steps(generating, conversing):
     assert (found.requested, found.opened, found.refused, found.lost) == (10, 10, 0, 0)
 
 
-def test_a_closed_loop_keeps_each_connection_busy(made, conversing):
+def test_a_closed_loop_keeps_each_connection_busy(measured, conversing):
     server = conversing(after=100)
-    result = made(server.load("echo", connections=5, duration_s=1))
+    result = measured(server.load("echo", connections=5, duration_s=1))
     assert result.planned == result.ok
     assert (result.unfinished, result.errors) == (0, {})
     assert 25 <= result.ok <= 50
@@ -93,11 +93,11 @@ def test_a_closed_loop_keeps_each_connection_busy(made, conversing):
     assert server.counts()["handshakes"] == 5
 
 
-def test_as_many_connect_and_publish_as_a_number_of_connections_can(made, conversing):
+def test_as_many_connect_and_publish_as_a_number_of_connections_can(measured, conversing):
     server = conversing(after=20)
-    result = made(server.load("connect", connections=3, duration_s=0.3))
+    result = measured(server.load("connect", connections=3, duration_s=0.3))
     assert result.planned == result.ok == server.counts()["handshakes"] > 3
-    result = made(server.load("broadcast", receivers=3, connections=2, duration_s=0.3))
+    result = measured(server.load("broadcast", receivers=3, connections=2, duration_s=0.3))
     assert result.planned == result.ok > 2
     assert (result.deliveries.expected, result.deliveries.missing) == (3 * result.ok, 0)
 
@@ -119,9 +119,9 @@ def test_what_reaches_a_connection_of_another_process_is_stray(conversing, diale
     assert result.deliveries.stray == 10
 
 
-def test_connections_take_turns(made, conversing):
+def test_connections_take_turns(measured, conversing):
     server = conversing()
-    made(server.load("echo", rate=60, duration_s=0.5, connections=6))
+    measured(server.load("echo", rate=60, duration_s=0.5, connections=6))
     assert server.counts()["most on one"] == 5
 
 
@@ -133,8 +133,8 @@ def test_connections_take_turns(made, conversing):
         ({"mangle": 10}, 90, {"wrong-body": 10}, (100, 90, 10, 0, 0)),
     ],
 )
-def test_echoes_are_counted_by_what_became_of_them(made, conversing, does, ok, errors, counted):
-    result = made(conversing(**does).load("echo", rate=100, duration_s=1, connections=50))
+def test_echoes_are_counted_by_what_became_of_them(measured, conversing, does, ok, errors, counted):
+    result = measured(conversing(**does).load("echo", rate=100, duration_s=1, connections=50))
     assert (result.planned, result.ok, result.errors) == (100, ok, errors)
     assert result.unfinished == 100 - ok - sum(errors.values())
     assert result.examples == dict.fromkeys(errors, "what came back is not what was sent")
@@ -142,9 +142,9 @@ def test_echoes_are_counted_by_what_became_of_them(made, conversing, does, ok, e
     assert (result.connections.requested, result.connections.lost) == (50, 0)
 
 
-def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(made, conversing):
+def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(measured, conversing):
     server = conversing(late=5)  # each fifth, by 600 ms
-    result = made(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
+    result = measured(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
     # The fifth, tenth and fifteenth come after the next ones; the twentieth is not waited for.
     assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
     assert counts(result.deliveries) == (20, 19, 1, 0, 3)
@@ -152,9 +152,9 @@ def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(ma
     assert result.response_time_ms["max"] < result.deliveries.lag_ms["max"]
 
 
-def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(made, conversing):
+def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(measured, conversing):
     server = conversing(close=10)
-    result = made(server.load("echo", rate=50, duration_s=1, connections=1))
+    result = measured(server.load("echo", rate=50, duration_s=1, connections=1))
     lost, reset = result.connections.lost, result.errors["reset"]
     assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
     # Each tenth that the server gets ends its connection; a send that is due before that is known is reset as well.
@@ -166,21 +166,21 @@ def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(ma
     assert server.counts()["handshakes"] in (lost, lost + 1)
 
 
-def test_handshakes_that_are_refused_are_errors_of_those_that_connect_and_open_no_others(made, conversing):
-    result = made(conversing(refuse=4).load("connect", rate=40, duration_s=1))
+def test_handshakes_that_are_refused_are_errors_of_those_that_connect_and_open_no_others(measured, conversing):
+    result = measured(conversing(refuse=4).load("connect", rate=40, duration_s=1))
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
     assert result.examples == {"status": "status 503 instead of 101"}
-    found = made(conversing(refuse=4).load("idle", receivers=40, rate=0, duration_s=0.2)).connections
+    found = measured(conversing(refuse=4).load("idle", receivers=40, rate=0, duration_s=0.2)).connections
     assert (found.requested, found.opened, found.refused, found.lost) == (40, 30, 10, 0)
     assert found.reason == "status 503 instead of 101"
 
 
 @pytest.mark.parametrize("does", ["connect", "echo"])
-def test_a_server_that_is_not_there(made, conversing, unused_port, does):
+def test_a_server_that_is_not_there(measured, conversing, unused_port, does):
     load = dataclasses.replace(
         conversing().load(does, rate=40, duration_s=0.5), origin=f"http://127.0.0.1:{unused_port}"
     )
-    result = made(load)
+    result = measured(load)
     assert result.errors == {"refused": 20}
     if does == "echo":
         assert (result.connections.opened, result.connections.refused) == (0, 10)

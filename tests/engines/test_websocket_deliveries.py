@@ -25,16 +25,16 @@ pytestmark = pytest.mark.servers
     ],
     ids=["drop", "twice", "swap"],
 )
-def test_deliveries_are_counted_by_what_became_of_them(made, conversing, dialect, does, counted, whole):
+def test_deliveries_are_counted_by_what_became_of_them(measured, conversing, dialect, does, counted, whole):
     load = conversing(dialect, **does).load("broadcast", receivers=4, rate=100, duration_s=1, connections=1)
-    result = made(load)
+    result = measured(load)
     assert (result.planned, result.ok, result.deliveries.messages) == (100, 100, 100)
     assert (counts(result.deliveries), result.deliveries.whole) == (counted, whole)
 
 
-def test_the_time_to_the_last_receiver_is_that_of_the_slowest(made, conversing):
+def test_the_time_to_the_last_receiver_is_that_of_the_slowest(measured, conversing):
     server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
-    result = made(server.load("broadcast", receivers=4, rate=20, duration_s=1, connections=1))
+    result = measured(server.load("broadcast", receivers=4, rate=20, duration_s=1, connections=1))
     found = result.deliveries
     assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
     last = Histogram.decode(result.histograms["last"])
@@ -44,17 +44,17 @@ def test_the_time_to_the_last_receiver_is_that_of_the_slowest(made, conversing):
     assert found.lag_ms["p50"] < found.lag_ms["max"]
 
 
-def test_what_was_read_late_is_a_part_of_the_lag(made, conversing):
-    result = made(conversing(after=100).load("broadcast", receivers=20, rate=40, duration_s=0.5, connections=1))
+def test_what_was_read_late_is_a_part_of_the_lag(measured, conversing):
+    result = measured(conversing(after=100).load("broadcast", receivers=20, rate=40, duration_s=0.5, connections=1))
     assert Histogram.decode(result.histograms["reading_lag"]).total == result.deliveries.delivered == 400
     assert 0 < result.deliveries.reading_lag_ms["max"] <= result.deliveries.lag_ms["max"]
     assert result.deliveries.lag_ms["p50"] >= 100
     assert result.deliveries.reading_lag_ms["p50"] < result.deliveries.lag_ms["p50"]
 
 
-def test_a_frozen_receiver_is_seen(made, conversing):
+def test_a_frozen_receiver_is_seen(measured, conversing):
     server = conversing(frozen=True)
-    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=0.5, connections=1))
+    result = measured(server.load("broadcast", receivers=5, rate=40, duration_s=0.5, connections=1))
     assert (result.planned, result.ok) == (20, 20)
     assert counts(result.deliveries) == (100, 80, 20, 0, 0)
     assert result.connections.lost == 0
@@ -62,18 +62,18 @@ def test_a_frozen_receiver_is_seen(made, conversing):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_what_a_layer_refuses_is_an_error_and_no_loss(made, conversing, dialect):
+def test_what_a_layer_refuses_is_an_error_and_no_loss(measured, conversing, dialect):
     server = conversing(dialect, full=4)
-    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=2))
+    result = measured(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=2))
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
     assert result.examples == {"status": "full: the layer did not take it"}
     assert counts(result.deliveries) == (150, 150, 0, 0, 0)
 
 
 @pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
-def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(made, conversing, takes_ms, falls_behind):
+def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(measured, conversing, takes_ms, falls_behind):
     server = conversing(queue=takes_ms)  # of 200 a second, each takes so long, and publishes are taken at once
-    result = made(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=1, timeout_s=5.0))
+    result = measured(server.load("broadcast", receivers=5, rate=40, duration_s=1, connections=1, timeout_s=5.0))
     assert (result.planned, result.ok) == (40, 40)
     assert all(abs(more) <= 1 for more in result.backlog)  # one may be on its way when the measured part begins
     found = result.deliveries
@@ -83,9 +83,9 @@ def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(made, c
     assert (found.in_time < 120) == (found.in_time < 190) == falls_behind
 
 
-def test_what_reaches_another_room_breaks_the_contract(made, conversing):
+def test_what_reaches_another_room_breaks_the_contract(measured, conversing):
     server = conversing(stray=10)
-    result = made(server.load("broadcast", receivers=6, rooms=3, rate=60, duration_s=0.5, connections=1))
+    result = measured(server.load("broadcast", receivers=6, rooms=3, rate=60, duration_s=0.5, connections=1))
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
@@ -166,8 +166,8 @@ def test_what_reaches_a_room_of_another_process_is_astray(conversing):
     assert (counts(found), found.stray) == ((60, 60, 0, 0, 0), 3 * 4)
 
 
-def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(made, conversing):
+def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(measured, conversing):
     server = conversing(close=10)
-    result = made(server.load("broadcast", receivers=4, rate=50, duration_s=1, connections=1))
+    result = measured(server.load("broadcast", receivers=4, rate=50, duration_s=1, connections=1))
     assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
     assert (result.deliveries.expected, result.deliveries.missing) == (200, 20)

@@ -10,12 +10,12 @@ BROKEN = "the server broke the rules of WebSockets: "
 
 
 @pytest.fixture
-def result_of(made):
+def result_of(measured):
     """A function: the result of a short load on a server."""
 
     def result(server, does="echo", **options):
         given = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10, **options}
-        return made(server.load(does, **given))
+        return measured(server.load(does, **given))
 
     return result
 
@@ -84,25 +84,25 @@ def test_a_handshake_that_is_never_answered_is_given_up(result_of, conversing):
     assert (held.opened, held.refused, held.reason) == (0, 3, "not opened in 0.2 s")
 
 
-def test_a_message_is_masked_unless_it_is_asked_for_otherwise(made, conversing):
+def test_a_message_is_masked_unless_it_is_asked_for_otherwise(measured, conversing):
     server = conversing()
     load = server.load("echo", rate=20, duration_s=0.5, connections=1)
-    made(load)
+    measured(load)
     assert server.counts()["masks of zeros"] == 0
     bare = dataclasses.replace(load.conversation, masking=False)
-    assert made(dataclasses.replace(load, conversation=bare)).ok == 10
+    assert measured(dataclasses.replace(load, conversation=bare)).ok == 10
     assert server.counts()["masks of zeros"] >= 10
 
 
-def test_messages_are_compressed_where_that_is_offered_and_agreed_to(made, conversing):
+def test_messages_are_compressed_where_that_is_offered_and_agreed_to(measured, conversing):
     server = conversing(compress=True)
     load = server.load("echo", rate=20, duration_s=0.5, connections=1, size=1000)
     offering = dataclasses.replace(load.conversation, compression=True)
-    result = made(dataclasses.replace(load, conversation=offering))
+    result = measured(dataclasses.replace(load, conversation=offering))
     assert (result.ok, result.errors, result.deliveries.missing) == (10, {}, 0)
     assert server.counts()["compressed"] == 10
     assert result.connections.sent_bytes < 10 * 100
     assert result.connections.received_bytes < 10 * 100
     plain = conversing()
     load = plain.load("echo", rate=20, duration_s=0.5, connections=1)
-    assert made(dataclasses.replace(load, conversation=offering)).ok == 10  # a server need not agree
+    assert measured(dataclasses.replace(load, conversation=offering)).ok == 10  # a server need not agree

@@ -117,9 +117,9 @@ def test_bytes_are_those_of_all_that_is_billed(conversing):
 
 
 @pytest.mark.parametrize("size", exhaustive_but((64, 126, 70_000), [1, 64, 126, 4096, 70_000, 1_000_000]))
-def test_messages_of_every_size(made, conversing, size):
+def test_messages_of_every_size(measured, conversing, size):
     server = conversing()
-    result = made(server.load("echo", rate=10, duration_s=0.5, connections=2, size=size, timeout_s=30.0))
+    result = measured(server.load("echo", rate=10, duration_s=0.5, connections=2, size=size, timeout_s=30.0))
     assert (result.ok, result.errors, result.deliveries.missing) == (5, {}, 0)
 
 

@@ -83,10 +83,10 @@ def ask(request):
         client = Client(raise_request_exception=False)
         return [client.get(path, headers=headers) for path in paths]
 
-    def asked(*paths, **headers):
+    def answers_to(*paths, **headers):
         if request.param == "wsgi":
             return through_wsgi(paths, headers)
         return asyncio.run(through_asgi(paths, headers))
 
-    asked.handler = request.param
-    return asked
+    answers_to.handler = request.param
+    return answers_to

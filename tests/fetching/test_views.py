@@ -37,7 +37,7 @@ def test_every_view_answers_as_the_origin_does_and_says_how_long_it_took(origin,
         ({"stages": [{"at": 0, "resets": 1}]}, 502, "failed", "no connection to the origin, or it broke"),
     ],
 )
-def test_what_fails_is_told_by_the_status_and_in_words(origin, served, ask, recipe, status, kind, says):
+def test_what_fails_is_reported_by_the_status_and_in_words(origin, served, ask, recipe, status, kind, says):
     served(origin(recipe).url, timeout_s=0.2)
     for response in ask(*PLAIN, *RESILIENT[:2]):  # the third would find the breaker open
         assert (response.status_code, response["X-Fetch-Failed"]) == (status, kind)

@@ -25,7 +25,7 @@ def result(watch):
     return event.get("conditions")
 
 
-def test_slices_of_loads_that_are_made_by_turns_are_told_apart(watch):
+def test_slices_of_loads_that_are_made_interleaved_are_distinguished(watch):
     for load in ("1", "2", "1"):
         watch.on_message({"load": load, "slice": {"durationMs": 500}})
         watch.on_event({"event": "over"})

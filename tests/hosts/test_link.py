@@ -38,7 +38,7 @@ def last(errors):
         (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
     ],
 )
-def test_the_reason_is_told_and_not_what_was_said_after_it(said, why):
+def test_the_reason_is_reported_and_not_what_was_said_after_it(said, why):
     assert str(failure(Address.parse("other"), 2, said)) == f"ssh://other: {why}"
 
 
@@ -139,14 +139,14 @@ def test_what_cannot_run_there_is_refused_before_anybody_is_asked(command, other
     code, printed, errors = command("run", "first-look", "--servers", other_machine.where, *options)
     assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert why in errors
-    assert other_machine.asked() == []
+    assert other_machine.calls() == []
 
 
 def test_the_origin_stays_on_this_machine(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
     with pytest.raises(UserError, match=r"^test latency: the service origin is for projects that are served on this"):
         make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
-    assert other_machine.asked() == []
+    assert other_machine.calls() == []
 
 
 def test_load_that_stays_here_is_not_allowed_to_go_elsewhere(command):

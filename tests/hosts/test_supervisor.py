@@ -13,7 +13,7 @@ from loadtests.cleanup.program import public_environment
 from loadtests.errors import UserError
 
 
-def test_what_it_said_is_told_and_its_folder_is_removed():
+def test_what_it_said_is_reported_and_its_folder_is_removed():
     supervised = hosts.at("local").supervise({"KEEP_ALIVE": "99"})
     with (
         pytest.raises(UserError, match=r"^supervisord did not start: defaults.sh: KEEP_ALIVE may be 1 to 60"),

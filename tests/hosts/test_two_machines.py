@@ -135,7 +135,7 @@ def test_a_full_disk_there_is_said_in_a_line(pair):
     pair.wait_until_nothing_runs_anywhere()
 
 
-def test_servers_without_a_place_for_their_files_are_told_of(pair, study, tmp_path):
+def test_servers_without_a_place_for_their_files_are_reported(pair, study, tmp_path):
     with full_disk(pair, "/dev/shm"):
         code, _, errors = pair.run("run", study(duration="1s"), "--servers", pair.where, "--output", tmp_path / "run")
     assert code == 1

@@ -102,7 +102,7 @@ def test_journeys_count_that_ended_while_the_load_was_held(recorder):
     assert found["duration"]["sum_us"] == 8_000_000
 
 
-def test_the_time_of_users_is_told_as_far_as_the_load_was_held(recorder):
+def test_the_time_of_users_is_reported_as_far_as_the_load_was_held(recorder):
     recorder.thinks(BEGIN - 1, BEGIN + 1)
     recorder.thinks(BEGIN + 2, BEGIN + 4)
     recorder.thinks(END - 1, END + 10)

@@ -58,7 +58,7 @@ def test_nobody_is_short_of_connections():
     assert plan("uvicorn").study.tests[0].pace.connections == 10
 
 
-def test_more_time_makes_more_blocks_and_too_little_is_told():
+def test_more_time_makes_more_blocks_and_too_little_is_reported():
     assert plan(max_time_s=300).first_blocks == 1
     assert plan(max_time_s=600).first_blocks == 2
     assert plan(max_time_s=9e9).first_blocks == search.MOST_FIRST_BLOCKS
@@ -66,7 +66,7 @@ def test_more_time_makes_more_blocks_and_too_little_is_told():
         plan(max_time_s=60)
 
 
-def test_a_mistake_is_told_as_in_a_study():
+def test_a_mistake_is_reported_as_in_a_study():
     with pytest.raises(UserError, match="path: is 'x'; it must begin with '/'"):
         plan(path="x")
     with pytest.raises(UserError, match=r"--rate -1: from 0\.1 to 1,000,000 is allowed"):

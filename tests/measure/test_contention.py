@@ -79,7 +79,7 @@ def test_without_any_figures_it_ends_within_the_block():
     assert judged(*apart, together=10)[0] == 4
 
 
-def test_one_bad_moment_for_all_that_are_measured_by_turns_is_not_enough():
+def test_one_bad_moment_for_all_that_are_measured_interleaved_is_not_enough():
     row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
     assert judged(*row, labels=4, together=4) is None
     assert judged(*row, *row, labels=4, together=4)[0] == 8
@@ -177,7 +177,7 @@ def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy,
     assert Run.open(folder).record.ended is None
 
 
-def test_it_goes_on_anyway_if_it_is_told_to_and_stays_as_it_ended(busy):
+def test_it_goes_on_anyway_if_it_is_asked_to_and_stays_as_it_ended(busy):
     assert carry_out(busy(), anyway=True) == (RunOutcome.UNVERIFIED, "")
     assert len(busy.trials.ran) == IN_ALL
     busy.trials.ran = []

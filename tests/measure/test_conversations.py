@@ -77,7 +77,7 @@ def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, brok
         contract_check.preflight(made, study)
 
 
-def test_what_holds_connections_is_measured_by_turns_as_well(bench, bench_of, broken, monkeypatch):
+def test_what_holds_connections_is_measured_interleaved_as_well(bench, bench_of, broken, monkeypatch):
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
@@ -146,7 +146,7 @@ def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, b
     assert {(process.cpu_s, process.rss_mb) for process in trial.processes} == {(0.0, 75.0)}
 
 
-def test_lateness_is_held_against_the_lag_where_that_is_judged(bench, bench_of, broken):
+def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, bench_of, broken):
     def late(load):
         lags = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}

@@ -51,7 +51,7 @@ def test_each_setup_is_started_once_and_asked_on_a_port_of_its_own(run, bench_of
     assert {trial.status for trial in trials.values()} == {"ok"}
 
 
-def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
+def test_they_are_asked_interleaved_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
     run()
     latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
     assert [seconds for _, _, seconds in latency] == [0.5] * 6 + [0.2] * 3
@@ -62,7 +62,7 @@ def test_they_are_asked_by_turns_in_rounds_of_which_every_second_is_a_mirror(run
         assert second == first[::-1]
 
 
-def test_machines_beside_are_looked_at_in_each_slice_and_each_round(run, bench_of):
+def test_other_hosts_are_looked_at_in_each_slice_and_each_round(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
     # One look after another, a second passes there, of which others take a fifth.
@@ -230,5 +230,7 @@ def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_pa
 
 
 def test_starting_once_takes_less_time_than_starting_for_each_trial():
-    by_turns = studies.parse(TABLE, "s", "s.toml")
-    assert planned_seconds(by_turns) == pytest.approx(2 * 1.2 + 3 * (1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22))
+    interleaved_study = studies.parse(TABLE, "s", "s.toml")
+    assert planned_seconds(interleaved_study) == pytest.approx(
+        2 * 1.2 + 3 * (1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22)
+    )

@@ -104,13 +104,18 @@ def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
     assert watch.observed() is None
 
 
-def seen(stages, *samples):
+def load_observation(stages, *samples):
     return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
 
 
 def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
-    found = joined([WatchedSlice(0.1, 0.5, seen((slow,), 0.61)), WatchedSlice(0.1, 0.5, seen((slow,), 0.7))])
+    found = joined(
+        [
+            WatchedSlice(0.1, 0.5, load_observation((slow,), 0.61)),
+            WatchedSlice(0.1, 0.5, load_observation((slow,), 0.7)),
+        ]
+    )
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
     assert found.origin == OriginObservation((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
     assert found.origin.service_s == 0.5
@@ -120,8 +125,8 @@ def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
 def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
     stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
     several, single = (
-        joined([WatchedSlice(0.1, 0.5, seen(stages))] * 2),
-        joined([WatchedSlice(2.0, 30.0, seen(stages))]),
+        joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2),
+        joined([WatchedSlice(2.0, 30.0, load_observation(stages))]),
     )
     assert several.origin.stages == ()
     assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]

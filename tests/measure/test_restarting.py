@@ -37,7 +37,7 @@ def trial(bench_of, monkeypatch):
     return run
 
 
-def test_the_server_is_restarted_and_what_its_processes_used_is_not_told(trial):
+def test_the_server_is_restarted_and_what_its_processes_used_is_not_reported(trial):
     restarts = []
     found = trial(lambda: restarts.append(True))
     assert restarts == [True]
@@ -80,7 +80,7 @@ def test_what_is_done_to_the_server_is_kept_with_its_memory(bench_of, monkeypatc
     assert bench_of.engine.loads[-1].requests == planned.test.requests
 
 
-def test_machines_beside_are_looked_at(trial, bench_of):
+def test_other_hosts_are_looked_at(trial, bench_of):
     seconds = itertools.count(1.0)
     bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
     [seen] = trial().evidence.other_hosts

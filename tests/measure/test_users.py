@@ -70,7 +70,7 @@ def test_what_was_on_its_way_when_a_probe_was_stopped_is_not_the_generators_limi
     assert found.capacity.limited_by == limited_by
 
 
-def test_a_server_that_bears_nobody_has_no_capacity():
+def test_a_server_that_sustains_nobody_has_no_capacity():
     found, asked = searched(load(), 0, 5.0, unit="users", whole=True)
     assert found.capacity.rate is None
     assert min(asked) == 1

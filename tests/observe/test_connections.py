@@ -134,7 +134,7 @@ def test_whom_somebody_elses_database_refused_is_unknown(cli, leaking, somebody_
 
 
 @with_services("postgresql", "pgbouncer")
-def test_connections_to_pgbouncer_are_counted_beside_those_to_postgresql(cli, tmp_path):
+def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(cli, tmp_path):
     study = tmp_path / "between.toml"
     study.write_text(BETWEEN)
     folder = tmp_path / "run"

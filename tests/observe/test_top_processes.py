@@ -25,7 +25,7 @@ def test_others_have_their_share_of_a_core_and_we_are_not_among_them():
     assert found == Takers((Taker("program 7", 7, 0.75),))
 
 
-def test_what_the_hypervisor_took_is_told_apart():
+def test_what_the_hypervisor_took_is_distinguished():
     assert between(look(0.0, {}, 100.0), look(2.0, {}, 100.0, steal_s=1.0)) == Takers(steal=0.5)
 
 
@@ -56,7 +56,7 @@ def test_a_pid_that_was_given_again_is_another_program():
         (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"just now the cores are taken by \x1b[2J\n (pid 1, 100% of a core)"),
     ],
 )
-def test_they_are_told_in_one_line_the_greedy_only(found, sentence):
+def test_they_are_reported_in_one_line_the_greedy_only(found, sentence):
     assert found.sentence == sentence
 
 

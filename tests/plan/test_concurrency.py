@@ -42,7 +42,7 @@ def test_a_longer_study_begins_as_the_shorter_one():
     assert long[: len(short)] == short
 
 
-def test_a_test_that_is_not_by_turns_is_in_a_turn_once():
+def test_a_test_that_is_not_interleaved_is_in_a_turn_once():
     search = {"kind": "capacity", "path": "/", "objective": "p99<50ms"}
     test = {"kind": "latency", "path": "/", "rate": 1, "duration": "1s"}
     slots = schedule(a_study(at_once=2, tests={"one": test, "capacity": search}), seed=5)

@@ -138,7 +138,7 @@ WRONG_TESTS = [
 
 
 @pytest.mark.parametrize(("kind", "wrong", "says"), WRONG_TESTS)
-def test_a_wrong_test_is_told_in_a_line(kind, wrong, says):
+def test_a_wrong_test_is_reported_in_a_line(kind, wrong, says):
     keys = {key: value for key, value in (RIGHT[kind] | wrong).items() if value is not ...}
     with pytest.raises(UserError) as raised:
         a_test(kind, **keys)

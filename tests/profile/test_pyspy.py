@@ -51,7 +51,7 @@ def test_a_refusal_says_what_to_do(tmp_path, scope, says):
     assert "\n" not in said
 
 
-def test_another_failure_is_told_in_its_own_line():
+def test_another_failure_is_reported_in_its_own_line():
     assert pyspy.why("hm\nError: Failed to find python version\nReason: x\n") == (
         "py-spy: Error: Failed to find python version"
     )

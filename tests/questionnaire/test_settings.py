@@ -41,7 +41,7 @@ def test_files_are_in_a_folder_of_their_own(tmp_path):
     assert Path(found.folder).parent == tmp_path
 
 
-def test_a_server_waits_for_the_datastore_beside_it_and_for_no_other():
+def test_a_server_waits_for_the_datastore_next_to_it_and_for_no_other():
     found = sessions({"SESSIONS": "datastore", "RUN_DIR": "/run/x"})
     assert found.service == Path("/run/x/datastore.http")
     env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x", "DATASTORE_EMULATOR_HOST": "h:1"}

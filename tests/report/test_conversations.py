@@ -24,7 +24,7 @@ def run(build_run):
     return build
 
 
-def test_the_answer_has_the_share_delivered_beside_the_lag(run):
+def test_the_answer_has_the_share_delivered_next_to_the_lag(run):
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}))
     heads = page_of(made).answer.table.columns
     assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
@@ -46,7 +46,7 @@ def test_nobody_is_first_who_loses(run):
     assert all(" Every message reached every receiver." in answer for answer in lags)
 
 
-def test_a_share_is_told_where_it_is_not_whole(run):
+def test_a_share_is_reported_where_it_is_not_whole(run):
     page = page_of(run("broadcast", change=delivering(missing={"daphne": 0.0001})))
     lags = [one.answer for one in page.findings if "lag" in one.question.lower()]
     assert len(lags) == 2
@@ -131,11 +131,11 @@ def test_a_summary_has_the_columns_of_what_was_asked(run):
 
 
 def test_idle_connections_have_a_row_for_each_role(run):
-    def held(label, test, block, result):
+    def holding_connections(label, test, block, result):
         nothing = {"planned": 0, "sent": 0, "completed": 0, "ok": 0, "rate": 0.0, "timeline": ()}
         return dataclasses.replace(result, **nothing, connections=holding(1000, refused=2, lost=1))
 
-    made = run("idle", change=held)
+    made = run("idle", change=holding_connections)
     for trial in made.trials():
         grown = tuple(dataclasses.replace(one, idle_rss_mb=one.rss_mb - 20) for one in trial.processes)
         made.save_trial(dataclasses.replace(trial, processes=grown))
@@ -174,6 +174,6 @@ def test_what_came_back_has_times_and_no_cost(run):
     assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]
 
 
-def test_two_kinds_that_share_a_metric_are_told_apart(run):
+def test_two_kinds_that_share_a_metric_are_distinguished(run):
     heads = page_of(run("connect", "echo")).answer.table.columns
     assert {"p50 connect, ms", "p50 echo, ms"} <= set(heads)

@@ -88,7 +88,7 @@ def test_a_single_setup_has_its_figures(page):
     assert answers(page(labels=("gunicorn",), blocks=1))[:2] == ["gunicorn 9,901 requests/s.", "gunicorn 2.02 ms."]
 
 
-def test_what_two_engines_are_asked_alike_is_told_apart_by_the_engine(page):
+def test_what_two_engines_are_asked_alike_is_distinguished_by_the_engine(page):
     ours = known_test("throughput")
     theirs = dataclasses.replace(ours, name="throughput-as-then", engine="loadtest")
     other = a_test("throughput", "throughput-of-more", connections=20, duration=10)

@@ -93,7 +93,7 @@ def test_a_chart_counts_the_blocks_that_are_in_it(page):
     assert "mean of 1 block'" in verdicts
 
 
-def test_told_apart_counts_the_blocks_that_were_compared(page):
+def test_significance_counts_the_blocks_that_were_compared(page):
     answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
     assert "No verdict after 1 block:" in answer
 

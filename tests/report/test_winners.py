@@ -36,7 +36,7 @@ def of_p50(found):
     return [said for said in found.winners if said.startswith("Typical response time")]
 
 
-def test_a_curve_is_told_in_one_sentence_for_each_thing_asked(answer):
+def test_a_curve_is_reported_in_one_sentence_for_each_thing_asked(answer):
     found = answer([at(rate) for rate in RATES], slower_from(200.0))
     assert of_p50(found) == [
         "Typical response time (p50), over requests per second: all (equivalent within ±3%) at 50/s and 150/s; "
@@ -51,7 +51,7 @@ def test_of_its_columns_only_the_ends_are_shown(answer):
     assert not any("150" in column or "250" in column for column in columns)
 
 
-def test_one_setup_that_is_in_front_all_along_is_told_first(answer):
+def test_one_setup_that_is_in_front_all_along_is_reported_first(answer):
     found = answer([at(rate) for rate in RATES], slower_from(0.0))
     assert found.winners[0].endswith(": gunicorn first at 50/s, 150/s, 250/s and 290/s.")
 

@@ -41,7 +41,7 @@ def test_the_bodies_to_expect_under_load_are_those_that_are_compared(bench_of):
     assert (bodies, broken) == ([b"OK", None], [])
 
 
-def test_a_broken_contract_is_told_with_both_answers(bench_of):
+def test_a_broken_contract_is_reported_with_both_answers(bench_of):
     bench_of.server.body = b"other"
     _, [sentence] = contract.verified(bench_of.server, (Request("one"),), (contract.expectation(OK, own=False),))
     assert sentence.startswith("GET /: answered 200 text/plain b'other'; the baseline answered 200 text/plain, SHA-256")

@@ -59,48 +59,48 @@ def project(folder, *command):
     shutil.copy(ROOT / "tests" / "fixtures" / "hopless_project.py", folder)
 
     def ask(path):
-        with contextlib.closing(asked(path)) as connection:
+        with contextlib.closing(connection_asking(path)) as connection:
             return connection.getresponse().read()
 
-    def asked(path):
+    def connection_asking(path):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("GET", path)
         return connection
 
     def answers():
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return ask("/seen")
+            return ask("/state")
 
     command = [sys.executable, "-m", *(word.format(port=port) for word in command)]
     with subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}) as process:
         try:
             wait_for(answers)
-            yield process, ask, asked
+            yield process, ask, connection_asking
             started = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
         finally:
             process.terminate()
     assert psutil.wait_procs(started, timeout=20)[1] == []
 
 
-def seen(ask):
+def state(ask):
     with contextlib.suppress(OSError, http.client.HTTPException):  # in the middle of a reload
-        return json.loads(ask("/seen"))
+        return json.loads(ask("/state"))
     return {"pid": None}
 
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
 def test_clients_that_go_leave_neither_tasks_nor_threads_in_uvicorn(tmp_path):
-    with project(tmp_path, *UVICORN, "{port}") as (_, ask, asked):
-        before = seen(ask)
-        waiting = [asked("/waits") for _ in range(AT_ONCE)]
-        sleeping = [asked("/sleeps") for _ in range(AT_ONCE)]
-        wait_for(lambda: seen(ask)["begun"] == 2 * AT_ONCE, "not all requests have begun")
+    with project(tmp_path, *UVICORN, "{port}") as (_, ask, connection_asking):
+        before = state(ask)
+        waiting = [connection_asking("/waits") for _ in range(AT_ONCE)]
+        sleeping = [connection_asking("/sleeps") for _ in range(AT_ONCE)]
+        wait_for(lambda: state(ask)["begun"] == 2 * AT_ONCE, "not all requests have begun")
         for connection in (*waiting, *sleeping):
             connection.close()
-        wait_for(lambda: seen(ask)["cancelled"] == AT_ONCE, "not all views were cancelled")
-        wait_for(lambda: seen(ask)["threads"] <= KEPT, "threads of those that slept are left")
-        wait_for(lambda: seen(ask)["tasks"] == before["tasks"], "tasks are left")
+        wait_for(lambda: state(ask)["cancelled"] == AT_ONCE, "not all views were cancelled")
+        wait_for(lambda: state(ask)["threads"] <= KEPT, "threads of those that slept are left")
+        wait_for(lambda: state(ask)["tasks"] == before["tasks"], "tasks are left")
         assert ask("/sleeps") == b"slept"
 
 
@@ -112,16 +112,16 @@ def test_a_reload_leaves_neither_threads_nor_processes(tmp_path, way):
         server = psutil.Process(process.pid)
         with ThreadPoolExecutor(AT_ONCE) as clients:
             assert set(clients.map(ask, ["/sleeps"] * AT_ONCE)) == {b"slept"}
-        before, threads, children = seen(ask), server.num_threads(), len(server.children(recursive=True))
+        before, threads, children = state(ask), server.num_threads(), len(server.children(recursive=True))
         assert before["threads"] > 1
         if way == "gunicorn HUP":
             process.send_signal(signal.SIGHUP)
         else:
             file = tmp_path / "hopless_project.py"
             os.utime(file, (file.stat().st_atime, file.stat().st_mtime + 10))
-        wait_for(lambda: seen(ask)["pid"] not in (None, before["pid"]), "no other process answers")
+        wait_for(lambda: state(ask)["pid"] not in (None, before["pid"]), "no other process answers")
         wait_for(lambda: not psutil.pid_exists(before["pid"]), "the process of before is left")
         wait_for(lambda: len(server.children(recursive=True)) == children, "there are other processes than before")
         assert server.num_threads() == threads
-        assert seen(ask)["threads"] == 0
+        assert state(ask)["threads"] == 0
         assert ask("/sleeps") == b"slept"

@@ -43,7 +43,7 @@ def test_a_service_is_found_by_its_file(sleeper):
 
 
 @pytest.mark.servers
-def test_it_runs_beside_a_setup_and_is_not_charged(sleeper):
+def test_it_runs_next_to_a_setup_and_is_not_charged(sleeper):
     with served("gunicorn", "sleeper") as running:
         assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
 

@@ -71,7 +71,7 @@ def test_a_graceful_reload_of_gunicorn_loses_nothing(own_database):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), BY_NUMBER))
-def test_after_so_many_requests_workers_are_replaced(own_database, name):
+def test_after_a_number_of_requests_workers_are_replaced(own_database, name):
     with served(name, WORKERS="2", MAX_REQUESTS="8", MAX_REQUESTS_JITTER="2") as running:
         before = workers(running)
         wait_for(lambda: ask(running) and not before & workers(running), "the workers are still there")

@@ -15,22 +15,22 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 
 @pytest.fixture
-def said(monkeypatch):
+def complaints(monkeypatch):
     """A function: what is said of a server, at a path and in a script."""
     monkeypatch.setattr(scripted, "WITHIN_S", 0.3)
 
-    def said(url, path="/ws/chat/", script=CHAT, headers=()):
+    def complaints(url, path="/ws/chat/", script=CHAT, headers=()):
         conversation = Conversation("echo", "script", path, script=script)
         return scripted.verified(SimpleNamespace(url=url), Request("GET", path=path, headers=headers), conversation)
 
-    return said
+    return complaints
 
 
 @pytest.fixture
-def patient(monkeypatch, said):
+def patient(monkeypatch, complaints):
     """The same, where an answer is awaited: nothing is judged by how long it takes."""
     monkeypatch.setattr(scripted, "WITHIN_S", 20.0)
-    return said
+    return complaints
 
 
 def test_one_that_delivers_is_as_it_should_be(patient, conversing):
@@ -40,25 +40,25 @@ def test_one_that_delivers_is_as_it_should_be(patient, conversing):
     assert patient(conversing("plain").url, "/ws/echo/$ROOM/", Script("$ID", subprotocol="chat.v1")) == []
 
 
-def test_one_that_never_echoes_is_told_with_what_came_instead(said, conversing):
-    [sentence] = said(conversing("chat", drop=1).url)
+def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, conversing):
+    [sentence] = complaints(conversing("chat", drop=1).url)
     assert sentence.startswith('/ws/chat/: \'{"text": "$ID"}\' was sent, and no message with \'contract')
     assert "in it came within 0.3 s" in sentence
-    [sentence] = said(conversing("chat").url, script=dataclasses.replace(CHAT, ready='"at last"'))
+    [sentence] = complaints(conversing("chat").url, script=dataclasses.replace(CHAT, ready='"at last"'))
     assert "it was opened, and no message with '\"at last\"' in it came within 0.3 s; what came last was" in sentence
     assert '"joined"' in sentence
-    [sentence] = said(conversing("plain", drop=1).url, "/ws/echo/", Script("$ID"))
+    [sentence] = complaints(conversing("plain", drop=1).url, "/ws/echo/", Script("$ID"))
     assert sentence.endswith("; nothing came")
 
 
-def test_one_that_closes_is_told_with_its_code(patient, conversing):
+def test_one_that_closes_is_reported_with_its_code(patient, conversing):
     [sentence] = patient(conversing("chat", close=1).url)
     assert (
         sentence == "/ws/chat/: the server closed the connection (closed with 1011 busy) before a message was delivered"
     )
 
 
-def test_one_that_refuses_is_told_with_what_it_may_want(patient, server, conversing, unused_port):
+def test_one_that_refuses_is_reported_with_what_it_may_want(patient, server, conversing, unused_port):
     headers = (("Cookie", "sessionid=hunter2"), ("Host", "chat.example"), ("Origin", "http://chat.example"))
     [sentence] = patient(server.url, "/status/403", headers=headers)
     assert sentence.startswith(
@@ -74,5 +74,7 @@ def test_one_that_refuses_is_told_with_what_it_may_want(patient, server, convers
     assert sentence == "/ws/chat/: it cannot be reached: Connection refused"
 
 
-def test_one_that_does_not_answer_the_handshake_is_told(said, conversing):
-    assert said(conversing("chat", breaks="silent").url) == ["/ws/chat/: the handshake was not answered within 0.3 s"]
+def test_one_that_does_not_answer_the_handshake_is_reported(complaints, conversing):
+    assert complaints(conversing("chat", breaks="silent").url) == [
+        "/ws/chat/: the handshake was not answered within 0.3 s"
+    ]

@@ -94,7 +94,7 @@ def raw():
         yield start
 
 
-def asked(server, name):
+def answer_to(server, name):
     return outcome(server, DIALECTS["plain"], next(case for case in CASES if case.name == name))
 
 
@@ -138,8 +138,8 @@ def test_a_right_server_passes_every_case(peer):
 
 def test_what_a_server_does_wrong_in_a_case_is_said_with_what_is_right(peer, monkeypatch):
     monkeypatch.setattr(websocket, "CASE_WITHIN_S", 0.3)
-    assert asked(peer(echo=lambda message: message[1:]), "binary") == "something else"
-    assert asked(SimpleNamespace(url="http://127.0.0.1:1"), "ping").startswith("not opened: ")
+    assert answer_to(peer(echo=lambda message: message[1:]), "binary") == "something else"
+    assert answer_to(SimpleNamespace(url="http://127.0.0.1:1"), "ping").startswith("not opened: ")
 
 
 def test_only_setups_that_send_a_message_back_as_it_is_are_asked_for_binary():

@@ -81,7 +81,7 @@ def test_a_study_of_them_alone_says_in_a_line_what_to_install(environment, refus
     assert f"{baseline}, cannot be served: {NOT_MADE}" in refused("run", name, "--dry-run")
 
 
-def test_ten_years_has_each_setup_beside_its_heir_and_with_its_settings():
+def test_ten_years_has_each_setup_next_to_its_heir_and_with_its_settings():
     found = studies.load("ten-years").entries
     assert {entry.setup for entry in found} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
     assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in found)

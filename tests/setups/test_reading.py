@@ -153,7 +153,7 @@ def test_every_need_has_a_remedy_and_is_somebodys():
     assert all(remedy for _, remedy in needs.NEEDS.values())
 
 
-def test_a_server_is_looked_for_beside_the_python_that_runs_it_and_nowhere_else(tmp_path):
+def test_a_server_is_looked_for_next_to_the_python_that_runs_it_and_nowhere_else(tmp_path):
     """One of another Python would run the project in that Python."""
     assert setups.missing(setup_needing()) is None
     assert setups.missing(setup_needing("gunicorn", "uvloop")) is None

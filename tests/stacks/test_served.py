@@ -22,7 +22,7 @@ pytestmark = pytest.mark.servers
 
 
 @pytest.fixture(autouse=True)
-def made():
+def installed():
     [setup] = setups.find(["2016-gunicorn"])
     if (missing := setups.missing(setup)) is not None:
         pytest.skip(missing)

@@ -96,7 +96,7 @@ def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
     }
 
 
-def test_what_is_not_asked_over_http_is_told_apart_from_other_hosts(har, entry):
+def test_what_is_not_asked_over_http_is_distinguished_from_other_hosts(har, entry):
     others = ["data:image/png;base64,AAAA", "blob:https://shop.example/1", "wss://shop.example/live", "ws://a.example/"]
     found = convert("har", har(entry(f"{SITE}/"), *map(entry, others)))
     assert requests(found) == [("GET", "/", 1, 200)]

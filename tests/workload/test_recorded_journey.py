@@ -14,7 +14,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 @pytest.fixture
-def made(tmp_path):
+def journey_of(tmp_path):
     """A function: the journey made of a file that holds this."""
 
     def make(values, name="shop.har", **options):
@@ -28,7 +28,7 @@ def made(tmp_path):
 
 
 @pytest.fixture
-def visit(made, entry):
+def visit(journey_of, entry):
     """A function: the journey of requests, of which each is path, method, status and more of an entry."""
 
     def make(*steps, **options):
@@ -48,7 +48,7 @@ def visit(made, entry):
             if location:
                 one["response"]["redirectURL"] = location
             entries.append(one)
-        return made({"log": {"entries": entries}}, **options)
+        return journey_of({"log": {"entries": entries}}, **options)
 
     return make
 
@@ -204,8 +204,8 @@ ONS = {
 }
 
 
-def test_requests_of_the_ons_become_a_journey(made):
-    found = made(ONS, "test_household.json")
+def test_requests_of_the_ons_become_a_journey(journey_of):
+    found = journey_of(ONS, "test_household.json")
     assert walk(found) == [
         "ids: dict[str, str] = {}  # what answers were the first to say",
         'page = self.get("/people/", "/people/")',
@@ -252,20 +252,20 @@ def test_requests_of_the_ons_become_a_journey(made):
         ),
     ],
 )
-def test_a_file_of_the_ons_that_is_wrong(made, change, says):
+def test_a_file_of_the_ons_that_is_wrong(journey_of, change, says):
     with pytest.raises(UserError) as raised:
-        made({**ONS, **change}, "a.json")
+        journey_of({**ONS, **change}, "a.json")
     assert says in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
 
 
-def test_what_is_neither(made, tmp_path):
+def test_what_is_neither(journey_of, tmp_path):
     with pytest.raises(UserError, match=r"JSON, but not a HAR file: it has no log.entries"):
-        made({"a": 1})
+        journey_of({"a": 1})
     with pytest.raises(UserError, match=r"a journey is yours to change"):
-        made(ONS, times=True)
+        journey_of(ONS, times=True)
     with pytest.raises(UserError, match=r"--host is for a HAR file"):
-        made(ONS, host="a")
+        journey_of(ONS, host="a")
     file = tmp_path / "b.har"
     file.write_text("no")
     with pytest.raises(UserError, match=r"b.har: not JSON, so neither a HAR file nor ONS' requests"):
@@ -277,8 +277,8 @@ def test_a_recording_without_a_step_is_no_journey(visit):
         visit("/a.css")
 
 
-def test_no_file_is_overwritten(made, tmp_path):
-    found = made(ONS)
+def test_no_file_is_overwritten(journey_of, tmp_path):
+    found = journey_of(ONS)
     output = tmp_path / "mine.py"
     write(found, output)
     assert Path(output).read_text() == found.text

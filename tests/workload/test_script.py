@@ -31,7 +31,7 @@ SEND = '{"text": "$ID"}'
         ({"send": SEND, "subprotocol": "a, b"}, "--ws-subprotocol 'a, b': is one word, such as graphql-ws"),
     ],
 )
-def test_what_cannot_be_said_or_told_is_refused_in_a_line(texts, says):
+def test_what_cannot_be_said_or_shown_is_refused_in_a_line(texts, says):
     with pytest.raises(UserError, match=says) as error:
         Script(**texts)
     assert "\n" not in str(error.value)

@@ -131,8 +131,8 @@ def nothing_is_initialised() -> bool:
 
 def initialised(handler: Any) -> list[Any]:
     """The connections, or caches, that this thread has made."""
-    made: list[Any] = handler.all(initialized_only=True)
-    return made
+    found: list[Any] = handler.all(initialized_only=True)
+    return found
 
 
 def is_open(connection: Any) -> bool:

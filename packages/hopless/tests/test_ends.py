@@ -107,7 +107,7 @@ def test_a_cache_and_a_connection_of_the_event_loop_are_closed_and_a_mutant_leav
         opened.connection.close()
 
 
-def test_a_task_that_has_made_nothing_is_told_from_one_that_has():
+def test_a_task_that_has_made_nothing_is_distinguished_from_one_that_has():
     async def observed():
         before = private.nothing_is_initialised()
         assert caches["default"]

@@ -40,7 +40,7 @@ def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
     assert found.one_machine
 
 
-def test_what_became_slower_is_told_from_what_did_not(two):
+def test_what_became_slower_is_distinguished_from_what_did_not(two):
     found = compare_sides(*two)
     assert {key for key, verdict in verdicts(found).items() if verdict is Verdict.SLOWER} == {
         ("uvicorn", "p50_ms"),
@@ -212,7 +212,7 @@ def test_runs_without_anything_in_common_are_refused(build_run):
         compare_sides(first.path, build_run(labels=("gunicorn",), tests=("latency",), blocks=0, name="fourth").path)
 
 
-def test_the_same_folder_name_in_two_places_is_told_apart(run_builder, tmp_path: Path):
+def test_the_same_folder_name_in_two_places_is_distinguished(run_builder, tmp_path: Path):
     paths = []
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()

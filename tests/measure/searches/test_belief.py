@@ -85,7 +85,7 @@ def test_more_seconds_say_more():
     assert believing((1000.0, counted(1.0, 1000.0, 300.0))).spread < believing((1000.0, counted(1.0, 1000.0))).spread
 
 
-def test_a_steep_rise_and_a_gentle_one_are_told_apart():
+def test_a_steep_rise_and_a_gentle_one_are_distinguished():
     steep = believing(*[(980.0, counted(0.1, 980.0)), (1020.0, counted(8.0, 1020.0))] * 4)
     gentle = believing(*[(900.0, counted(0.6, 900.0)), (1100.0, counted(1.7, 1100.0))] * 4)
     assert steep.rate_with(2.0) / steep.capacity < gentle.rate_with(2.0) / gentle.capacity

@@ -55,7 +55,7 @@ def test_the_interval_stands_on_the_last_round_alone():
     assert outcome.low > 1
 
 
-def test_no_difference_is_not_told_apart():
+def test_no_difference_is_not_significant():
     outcome = play(Halving("ab", 4), lambda one, block: 100 + (5 if (one == "a") == (block % 2 == 0) else 0))[1]
     assert not outcome.significant
     assert outcome.low < 1 < outcome.high

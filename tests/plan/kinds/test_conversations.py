@@ -118,7 +118,7 @@ def test_one_that_says_something_else_asks_something_else(kind):
     assert conversing(kind).same_as(conversing(kind))
 
 
-def test_what_holds_connections_alone_is_never_measured_by_turns_and_the_others_are():
+def test_what_holds_connections_alone_is_never_measured_interleaved_and_the_others_are():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
     assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
@@ -157,7 +157,7 @@ def test_what_is_counted_has_its_own_word_in_what_is_said():
         assert "request" not in " ".join(words)
 
 
-def test_a_metric_is_told_by_tests_that_count_what_it_is_of():
+def test_a_metric_is_reported_by_tests_that_count_what_it_is_of():
     reported = {
         kind: {metric.name for metric in kinds.every_metric() if conversing(kind).has_metric(metric)} for kind in KINDS
     }

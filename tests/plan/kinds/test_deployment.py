@@ -76,7 +76,7 @@ def tried(build_run):
     return tried
 
 
-def test_losses_are_told_by_kind(tried):
+def test_losses_are_reported_by_kind(tried):
     errors = {"refused": 5, "reset": 4, "status": 6, "timeout": 2, "wrong-body": 1}
     seconds = (second(3, errors=5, **{"502": 2, "503": 2, "500": 1}), second(4, errors=1, **{"503": 1}))
     assert losses(tried(*seconds, errors=errors, unfinished=1).result) == {
@@ -109,7 +109,7 @@ def test_where_nothing_was_replaced_nothing_is_known(tried):
 
 
 @pytest.mark.servers
-def test_a_server_that_drops_so_many_reads_as_many(made, server):
+def test_a_server_that_drops_some_requests_reads_as_many(measured, server):
     """Of ten two are reset, one each is answered with 503, 502 and 500, and one never: for each kind of client."""
     paths = ["/ok"] * 4 + ["/reset"] * 2 + ["/status/503", "/status/502", "/status/500", "/never"]
     test = deployment("reload", rate=200, duration="1s", arrivals="even").with_requests(
@@ -117,7 +117,7 @@ def test_a_server_that_drops_so_many_reads_as_many(made, server):
     )
     opened = server.opened()
     load = dataclasses.replace(test.load(server.url, test.requests, (), None), timeout_s=0.5, grace_s=0.5)
-    result = made(load)
+    result = measured(load)
     assert (result.planned, result.ok) == (200, 80)
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)

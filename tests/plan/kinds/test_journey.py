@@ -100,7 +100,7 @@ def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
     assert max(quick.work.think_s) * 9 < 3.0
 
 
-def test_a_journey_of_ones_own_is_told_by_what_is_in_it_and_not_by_where_it_is(tmp_path):
+def test_a_journey_of_ones_own_is_reported_by_what_is_in_it_and_not_by_where_it_is(tmp_path):
     tests = []
     for folder, text in (("a", "one"), ("b", "one"), ("c", "another")):
         (tmp_path / folder).mkdir()

@@ -11,7 +11,7 @@ from tests.fixtures.results import histogram_of
 from tests.fixtures.studies import load_of
 
 
-def test_a_rejoin_is_told_of_its_jitter_and_its_messages_and_is_quick_with_fewer_connections():
+def test_a_rejoin_is_reported_its_jitter_and_its_messages_and_is_quick_with_fewer_connections():
     test = conversing("rejoin", jitter="500ms", size=100)
     found = load_of(test)
     assert (found.rate, found.arrival_seed, found.duration_s, found.warmup_s) == (0, 7, 60, 0)

@@ -98,7 +98,7 @@ def test_what_becomes_of_views_is_known_where_clients_leave():
     assert [metric.name for metric in leaving.judged] == [EVENTS_PER_S.name, ENDED.name, "p99_ms"]
 
 
-def test_a_search_is_for_the_most_streams_beside_the_same_rate_of_other_requests():
+def test_a_search_is_for_the_most_streams_next_to_the_same_rate_of_other_requests():
     found = a_test("stream-capacity", start_rate=20, rate=50)
     objective, plan = found.search
     assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)

@@ -193,7 +193,7 @@ def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
         assert 0 < section.rindex("<figure") < section.index("<table"), name
 
 
-def test_many_in_front_are_told_by_who_is_not(page):
+def test_many_in_front_are_reported_by_who_is_not(page):
     def alike(label, test, block, result):
         time = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
         return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))

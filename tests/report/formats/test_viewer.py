@@ -52,7 +52,7 @@ def test_without_a_display_it_says_where_the_page_is(page: Path) -> None:
     assert viewer.show(page) == f"There is no display to open a browser on (nor is BROWSER set); the page is {page}"
 
 
-def test_a_browser_that_does_not_start_is_told(
+def test_a_browser_that_does_not_start_is_reported(
     page: Path, browser: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("/no/such/browser", browser("raise SystemExit(1)")):

@@ -117,7 +117,7 @@ def test_what_fetches_nothing_waits_for_no_origin(results):
     assert arithmetic.section(results(other, name="other")) is None
 
 
-def test_it_is_printed_and_drawn_beside_the_measurement(results):
+def test_it_is_printed_and_drawn_next_to_the_measurement(results):
     made = results(measured={**MEASURED, "pool": 25.0})
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts

@@ -68,7 +68,7 @@ def with_database(trial):
     return (*trial.processes, dataclasses.replace(web, **database, peak_rss_mb=900.0, rss_mb=900.0))
 
 
-def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
+def test_what_stands_next_to_a_setup_is_shown_and_in_no_other_figure(cost):
     alone, text = cost(name="alone")
     assert "Not charged" not in text
     rows, text = cost(change=with_database, name="with_database")
@@ -79,10 +79,10 @@ def test_what_stands_beside_a_setup_is_shown_and_in_no_other_figure(cost):
 
 
 def test_a_role_that_one_setup_pays_for_and_another_does_not_has_two_columns(cost):
-    def redis_beside(trial):
+    def with_redis(trial):
         [process] = with_database(trial)[1:] if trial.label == "gunicorn" else [None]
         return (*trial.processes, dataclasses.replace(process, role="redis")) if process else trial.processes
 
-    rows, _ = cost(change=redis_beside)
+    rows, _ = cost(change=with_redis)
     assert (rows["gunicorn"]["redis ms"].text, rows["gunicorn"]["redis ms, not charged"].text) == ("–", "2.00")
     assert (rows["daphne-redis"]["redis ms"].text, rows["daphne-redis"]["redis ms, not charged"].text) == ("0.505", "–")

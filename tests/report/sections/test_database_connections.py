@@ -29,7 +29,7 @@ def charts(run):
     return [one for section in sections for one in section.charts if one.name.startswith("connections-over-time-")]
 
 
-def test_what_was_held_opened_left_and_refused_is_told_by_setup(build_run):
+def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
     run = build_run(labels=("gunicorn", "uvicorn"), blocks=2, tests=("latency",))
     assert table(run) is None
     for trial in run.trials():

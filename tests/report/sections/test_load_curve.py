@@ -101,7 +101,7 @@ def test_users_and_arrivals_are_two_loads(charts):
     assert charts(users(4), users(16), arriving(2.0), arriving(8.0)) == []
 
 
-def test_who_failed_under_a_load_is_told(charts):
+def test_who_failed_under_a_load_is_reported(charts):
     def overloaded(label, test, block, result):
         return failing("uvicorn")(label, test, block, result) if test == "users-64" else result
 

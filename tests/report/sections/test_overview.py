@@ -25,7 +25,7 @@ def how(build_run):
     return how
 
 
-def test_setups_that_were_asked_by_turns(how):
+def test_setups_that_were_asked_interleaved(how):
     said = how({"latency": 20, "throughput": 20})
     assert "load was interleaved in 0.5 s slices, in shuffled order. Calibration loop: " in said
 
@@ -45,7 +45,7 @@ def test_setups_that_were_measured_one_after_the_other(how):
     assert how({}, interleave=False).endswith("one after the other for each test, in shuffled order.")
 
 
-def test_the_speed_of_every_machine_is_told(build_run, other_host):
+def test_the_speed_of_every_machine_is_reported(build_run, other_host):
     results = Results(build_run(labels=("gunicorn", "uvicorn"), record={"servers": other_host}))
     here = HostConditions("", True, 0.0, 0, None, (0.1, 0.2))
     redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))

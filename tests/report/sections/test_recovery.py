@@ -66,7 +66,7 @@ def test_that_requests_fail_while_the_origin_does_is_no_rate_that_cannot_be_held
     assert standing.failed > 0.1
 
 
-def test_what_was_lost_stands_beside_it(results):
+def test_what_was_lost_stands_next_to_it(results):
     [section] = [one for one in kinds.sections(results(BACK)) if one.name == "recovery"]
     [table] = section.tables
     assert table.columns == (

@@ -72,7 +72,7 @@ def test_a_run_without_a_mix_has_no_such_section(results):
     assert requests.section(results(Request("GET /"), change=None)) is None
 
 
-def test_two_mixes_are_told_apart(results):
+def test_two_mixes_are_distinguished(results):
     first, second = results(Request("GET /", path="/")), results(*MIX, name="second")
     assert not first.tests[0].same_as(second.tests[0])
     difference = next(one for one in differences(first.record, second.record) if one.kind == "test")

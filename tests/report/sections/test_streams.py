@@ -45,7 +45,7 @@ def results(build_run):
     )
 
 
-def test_streams_stand_beside_what_others_feel(results):
+def test_streams_stand_next_to_what_others_feel(results):
     [section] = [one for one in kinds.sections(results) if one.name == "stream"]
     [table] = section.tables
     found = {row[0].text: dict(zip(table.columns, (field.text for field in row), strict=True)) for row in table.rows}
@@ -63,7 +63,7 @@ def test_where_a_percentile_was_not_reached_the_unit_is_behind_the_others(result
     assert not any("not reached ms" in answer for answer in answers)
 
 
-def test_a_wall_of_threads_is_told_in_the_verdicts(results):
+def test_a_wall_of_threads_is_reported_in_the_verdicts(results):
     [table] = verdicts.section(results).tables
     rows = {row[1].text: [field.text for field in row[2:4]] for row in table.rows if row[0].text == "uvicorn"}
     assert set(rows) == {"events per second", "p99 delay of events", "p99 response time of other requests"}

@@ -14,7 +14,7 @@ RECIPE = {
 EVERYTHING = {"stages": [{"at": 0}]}
 
 
-def asked(play, recipes, *requests):
+def answers(play, recipes, *requests):
     """The statuses and bodies of the answers to some requests: path, method and body."""
 
     async def talk(origin):
@@ -25,7 +25,7 @@ def asked(play, recipes, *requests):
 
 
 def test_it_says_that_it_is_there_and_what_it_plays(play):
-    found = asked(
+    found = answers(
         play,
         [RECIPE, EVERYTHING],
         *[(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")],
@@ -35,7 +35,7 @@ def test_it_says_that_it_is_there_and_what_it_plays(play):
 
 
 def test_a_recipe_can_be_added_and_a_restart_takes_it_away(play):
-    added, news, _, restarted, routes = asked(
+    added, news, _, restarted, routes = answers(
         play,
         [EVERYTHING],
         ("/_admin/add_recipe", "POST", json.dumps({**RECIPE, "stages": [{"at": 0, "status": 201}]}).encode()),
@@ -50,12 +50,12 @@ def test_a_recipe_can_be_added_and_a_restart_takes_it_away(play):
 
 
 def test_a_restart_counts_anew(play):
-    _, _, counts = asked(play, EVERYTHING, ("/",), ("/_admin/restart",), ("/_admin/current_count",))
+    _, _, counts = answers(play, EVERYTHING, ("/",), ("/_admin/restart",), ("/_admin/current_count",))
     assert json.loads(counts[1])["total_requests"] == 0
 
 
 def test_without_a_recipe_it_says_what_to_do(play):
-    before, routes, recipes = asked(play, None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
+    before, routes, recipes = answers(play, None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
     assert before == (406, "there is no recipe for /news; POST one to /_admin/add_recipe")
     assert (routes, recipes) == ((200, ""), (200, "[]"))
 
@@ -70,7 +70,7 @@ def test_without_a_recipe_it_says_what_to_do(play):
     ],
 )
 def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
-    wrong, routes = asked(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
+    wrong, routes = answers(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
     assert wrong[0] == 400
     assert wrong[1].startswith(says)
     assert "\n" not in wrong[1]
@@ -79,12 +79,12 @@ def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
 
 def test_bodies_are_bounded_together(play):
     large = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
-    [wrong] = asked(play, RECIPE, ("/_admin/add_recipe", "POST", json.dumps(large).encode()))
+    [wrong] = answers(play, RECIPE, ("/_admin/add_recipe", "POST", json.dumps(large).encode()))
     assert wrong == (400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)")
 
 
 def test_what_is_not_there_and_what_is_asked_wrongly(play):
-    unknown, posted, gotten = asked(
+    unknown, posted, gotten = answers(
         play, EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
     )
     assert unknown == (
@@ -96,7 +96,7 @@ def test_what_is_not_there_and_what_is_asked_wrongly(play):
 
 
 def test_who_only_looks_is_not_counted(play):
-    counts, seconds = asked(play, EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
+    counts, seconds = answers(play, EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
     found = json.loads(counts[1])
     assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
     assert json.loads(seconds[1]) == []
@@ -138,6 +138,6 @@ def test_a_person_may_ask_with_a_browser(play, host):
 
 def test_a_recipe_that_would_be_read_for_long_is_refused_in_a_line(play):
     body = json.dumps({"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}).encode()
-    refused, routes = asked(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
+    refused, routes = answers(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
     assert refused == (413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>")
     assert routes == (200, "/news")

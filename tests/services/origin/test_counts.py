@@ -36,7 +36,7 @@ def test_every_request_has_a_fate_or_is_in_flight(counts):
     assert (totals["200"], totals["503"]) == (1, 1)
 
 
-def test_requests_in_flight_are_told_over_time(counts, clock):
+def test_requests_in_flight_are_reported_over_time(counts, clock):
     """By Little's law: a request that is there for half of a second is half a request in it."""
     counts.began(True)
     clock.now += 0.5
@@ -52,7 +52,7 @@ def test_requests_in_flight_are_told_over_time(counts, clock):
     assert [second["opened"] for second in seconds] == [2, 0, 0]
 
 
-def test_how_long_requests_were_in_flight_is_told_of_all_together(counts, clock):
+def test_how_long_requests_were_in_flight_is_reported_of_all_together(counts, clock):
     counts.began(True)
     clock.now += 1.5
     counts.began(False)
@@ -67,14 +67,14 @@ def test_how_long_requests_were_in_flight_is_told_of_all_together(counts, clock)
     assert counts.totals()["request_seconds"] == 0
 
 
-def test_lateness_is_told_as_percentiles(counts):
+def test_scheduling_delay_is_reported_as_percentiles(counts):
     for late_ms in range(1, 101):
         counts.began(False)
         counts.ended(Fate.ANSWERED, 200, late_ms / 1000)
     assert counts.totals()["late_ms"] == {"p50": 50.0, "p99": 99.0, "max": 100.0}
 
 
-def test_without_requests_there_is_no_lateness(counts):
+def test_without_requests_there_is_no_scheduling_delay(counts):
     assert counts.totals()["late_ms"] == {"p50": None, "p99": None, "max": 0.0}
 
 

@@ -103,7 +103,7 @@ def lucks(origin, count):
     return [(found.fate, found.latency_s) for found in (origin.begin("/") for _ in range(count))]
 
 
-def test_shares_are_as_they_are_told(player):
+def test_shares_are_as_they_are_given(player):
     fates = [fate for fate, _ in lucks(player(CHANCES), 10_000)]
     shares = {fate: fates.count(fate) / len(fates) for fate in set(fates)}
     assert shares == pytest.approx({Fate.ANSWERED: 0.4, Fate.FAILED: 0.3, Fate.RESET: 0.2, Fate.STALLED: 0.1}, abs=0.02)

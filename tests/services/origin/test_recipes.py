@@ -68,7 +68,7 @@ def test_latencies_are_constants_ranges_and_lognormal():
     assert [stage.at_s for stage in recipe.stages] == [0, 4, 60, 90]
 
 
-def test_a_distribution_has_the_median_and_the_percentile_that_it_is_told():
+def test_a_distribution_has_the_median_and_the_percentile_that_it_is_given():
     drawn = Lognormal(0.08, 0.9)
     assert drawn.at(0.5) == pytest.approx(0.08)
     assert drawn.at(0.99) == pytest.approx(0.9)

@@ -15,7 +15,7 @@ from tests.fixtures.waiting import wait_for
 pytestmark = pytest.mark.servers
 
 
-def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(tmp_path):
+def test_a_setup_finds_the_origin_next_to_it_and_nobody_pays_for_it(tmp_path):
     recipe = tmp_path / "recipe.json"
     recipe.write_text(json.dumps({"body": "mine", "stages": [{"at": 0, "status": 201}]}))
     with served("gunicorn", "origin", ORIGIN_RECIPE=str(recipe)) as running:
@@ -29,7 +29,7 @@ def test_a_setup_finds_the_origin_beside_it_and_nobody_pays_for_it(tmp_path):
         assert "origin:origin is EXITED" in wait_for(running.failed_service)
 
 
-def test_a_recipe_that_is_wrong_is_told_with_the_end_of_the_log():
+def test_a_recipe_that_is_wrong_is_reported_with_the_end_of_the_log():
     ended = r"origin:origin is EXITED \(exit status 1\)"
     with (
         pytest.raises(NotServing, match=ended) as raised,

@@ -139,7 +139,7 @@ def test_what_a_setup_needs_is_pinned_as_in_requirements():
     assert not any(line.startswith("numpy") for line in wanted)
 
 
-def test_an_environment_beside_the_project_is_found(environment, mysite):
+def test_an_environment_next_to_the_project_is_found(environment, mysite):
     site = shutil.copytree(mysite, environment.parent, dirs_exist_ok=True)
     (environment / "lib").joinpath("unused").mkdir()
     [packages] = (environment / "lib").glob("python*/site-packages")

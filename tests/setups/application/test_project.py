@@ -179,7 +179,7 @@ def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
     assert application.obstacle(plain) is None
 
 
-def test_a_command_to_run_first_that_fails_is_told_with_its_last_words(untouched):
+def test_a_command_to_run_first_that_fails_is_reported_with_its_last_words(untouched):
     def prepare(*words):
         dataclasses.replace(untouched[0].application, before=words).prepare()
 

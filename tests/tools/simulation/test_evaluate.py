@@ -40,17 +40,17 @@ def test_stopping_at_a_width_keeps_verdicts_true() -> None:
         assert rates.width <= 0.05
 
 
-def test_two_runs_without_change_are_rarely_told_apart() -> None:
+def test_two_runs_without_change_rarely_differ_significantly() -> None:
     rates = simulate_runs(Scenario("two runs", blocks=10), studies=100, seed=7)
     assert rates.false <= MOST_FALSE
 
 
 def test_tables_are_written_and_repeatable(tmp_path: Path) -> None:
-    said: list[str] = []
-    files = main(tmp_path / "a", repetitions=1, seed=1, say=said.append)
-    again = main(tmp_path / "b", repetitions=1, seed=1, say=said.append)
+    lines: list[str] = []
+    files = main(tmp_path / "a", repetitions=1, seed=1, say=lines.append)
+    again = main(tmp_path / "b", repetitions=1, seed=1, say=lines.append)
     assert [file.read_text() for file in files] == [file.read_text() for file in again]
-    assert 2 * len(said) == len(files + again)
+    assert 2 * len(lines) == len(files + again)
     verdicts, fragment = files[:2]
     with verdicts.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -27,7 +27,7 @@ def test_the_figure_is_the_median_over_blocks(results):
     assert column(table, "limited by")["gunicorn"].text == "server"
 
 
-def test_beyond_the_generator_a_capacity_is_told_as_at_least_what_was_reached(results):
+def test_beyond_the_generator_a_capacity_is_reported_as_at_least_what_was_reached(results):
     found = results(blocks=6, generator_rate=400)
     [table] = section(found, "capacity").tables
     rates = [trial.capacity.rate for trial in found.trials if trial.label == "gunicorn"]
@@ -47,7 +47,7 @@ def test_who_holds_at_least_more_than_the_others_is_first(results):
     assert re.match(r"gunicorn sustains the most, at least 39\d requests/s; all others", answer), answer
 
 
-def test_a_search_that_settled_on_nothing_is_told_in_its_own_words(results):
+def test_a_search_that_settled_on_nothing_is_reported_in_its_own_words(results):
     found = section(results(blocks=2, generator_rate=1e-9), "capacity")
     unsettled = found.tables[-1]
     assert any(row[0].text == "gunicorn" for row in unsettled.rows)
@@ -97,7 +97,7 @@ def run(build_run):
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_a_capacity_is_told_in_what_it_counts(run, kind):
+def test_a_capacity_is_reported_in_what_it_counts(run, kind):
     found = Results(run(kind))
     shown = section(found, kind)
     table = shown.tables[0]

@@ -86,7 +86,7 @@ def test_the_figures_are_those_of_all_requests_and_of_journeys(results):
     assert gunicorn["completed, %"] == "100"
 
 
-def test_get_and_post_stand_apart_with_their_failures_beside_them(results):
+def test_get_and_post_stand_apart_with_their_failures_next_to_them(results):
     found = table(results(change=walked(errors={"mixed-up": 3, "status": 1})), "methods-users")
     assert found.columns == ("method", "setup", "p50", "p90", "p95", "p99", "p99.9", "sent", "failed")
     rows = {(one[0].text, one[1].text): one for one in found.rows}
@@ -116,7 +116,7 @@ def test_a_setup_that_stops_answering_is_not_unknown(results):
     assert dict(zip(figures.columns, texts(figures.rows[0]), strict=True))["GET p99"] == "not reached"
 
 
-def test_the_arithmetic_of_the_closed_loop_stands_beside_the_measured_rate(results):
+def test_the_arithmetic_of_the_closed_loop_stands_next_to_the_measured_rate(results):
     rows = [texts(one) for one in table(results(), "loop-users").rows]
     assert rows[0] == ["gunicorn", "64", "700", "15.0", "89.5", "89.0", "+0.6%"]
 
@@ -126,7 +126,7 @@ def test_an_open_loop_has_no_such_arithmetic(results):
     assert "loop-users" not in [one.name for one in found.tables]
 
 
-def test_whole_journeys_are_told_in_seconds(results):
+def test_whole_journeys_are_reported_in_seconds(results):
     rows = [texts(one) for one in table(results(), "whole-users").rows]
     assert rows[0] == ["gunicorn", "570", "0", "12.2", "24.4", "–", "60", "62"]
 
