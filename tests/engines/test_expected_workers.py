@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.exhaustive, pytest.mark.timeout(3
 
 STUDY = """
 title = "One setup, asked by workers"
-setups = ["gunicorn"]
+setups = ["{setup}"]
 blocks = 1
 interleave = {interleave}
 [tests.latency]
@@ -66,9 +66,9 @@ def port():
 def expecting(cli, port, tmp_path):
     """A function: starts a run that expects workers, whose folder is ``run``."""
 
-    def expecting(duration="2s", interleave="true", more="", count=2, wait="60s"):
+    def expecting(duration="2s", interleave="true", more="", count=2, wait="60s", setup="gunicorn"):
         study = tmp_path / "study.toml"
-        study.write_text(STUDY.format(duration=duration, interleave=interleave) + more)
+        study.write_text(STUDY.format(setup=setup, duration=duration, interleave=interleave) + more)
         cli.env["LOAD_TOKEN"] = TOKEN
         where = ("--expect-workers", count, "--master-bind", f"127.0.0.1:{port}", "--expect-workers-max-wait", wait)
         return cli.start("run", study, *where, "--output", tmp_path / "run", "--anyway")
@@ -103,12 +103,13 @@ def makes_load(cli):
 
 
 def wait_for_requests(cli):
-    """Until the servers have answered some of those that workers send."""
+    """Until Uvicorn, which keeps connections open, has answered some requests of each worker."""
     port = int(cli.env["PORT"])
     wait_for(
-        lambda: all(any(c.raddr and c.raddr.port == port for c in one.net_connections()) for one in makes_load(cli))
+        lambda: all(any(c.raddr and c.raddr.port == port for c in one.net_connections()) for one in makes_load(cli)),
+        "no connections",
     )
-    servers = [one for one in cli.processes() if "gunicorn" in " ".join(one.cmdline())]
+    servers = [one for one in cli.processes() if "uvicorn" in " ".join(one.cmdline())]
     before = sum(one.cpu_times().user for one in servers)
     wait_for(lambda: sum(one.cpu_times().user for one in servers) > before + 0.1, "no requests")
 
@@ -220,7 +221,7 @@ def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, expectin
 
 def test_without_a_master_workers_end_and_keep_their_part(cli, expecting, worker, tmp_path):
     cli.env["TMPDIR"] = str(tmp_path)
-    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
+    run, workers = expecting(duration="60s", interleave="false", setup="uvicorn"), [worker(), worker()]
     wait_for(lambda: len(makes_load(cli)) == 2, "no load")
     wait_for_requests(cli)
     [master] = running(cli, cluster.MASTER)
@@ -268,7 +269,7 @@ def test_only_the_master_listens_and_where_it_was_said(cli, expecting, worker, p
 )
 def test_what_makes_no_sense_is_said(command, tmp_path, options, says):
     study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(duration="1s", interleave="true"))
+    study.write_text(STUDY.format(setup="gunicorn", duration="1s", interleave="true"))
     code, _, errors = command("run", study, *options)
     assert code == 1
     assert says in errors
@@ -286,7 +287,7 @@ def test_a_token_is_asked_for_and_long_enough(command, monkeypatch, tmp_path):
 
 def test_a_dry_run_waits_for_nobody(command, tmp_path):
     study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(duration="1s", interleave="true"))
+    study.write_text(STUDY.format(setup="gunicorn", duration="1s", interleave="true"))
     code, printed, errors = command("run", study, "--expect-workers", "2", "--dry-run")
     assert (code, errors) == (0, "")
     assert "Nothing was started" in printed
