@@ -64,7 +64,7 @@ def _chart(results: Results) -> Chart | None:
     axis = metric.with_unit(name)
     return Chart(
         "headline",
-        f"{capital(axis)}; {points.subtitle(results, test)[0]}. {points.INTERVALS}",
+        f"{capital(axis)}; {points.subtitle(results, test)[0]}.{points.whisker_note(rows)}",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
         partial(latency.figure, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
         panels=partial(latency.panels, rows, {"": axis}),

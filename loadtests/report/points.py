@@ -17,7 +17,6 @@ from loadtests.report.charts import palette
 
 ChartRow = dict[str, Any]  # a row of a chart's data
 BEYOND = 1e300  # outside of any chart
-INTERVALS = "Whiskers are 95% intervals over blocks; an arrow marks one that goes on beyond the chart."
 
 
 def subtitle(results: Results, test: Test) -> list[str]:
@@ -75,6 +74,13 @@ def whiskers(estimate: Estimate) -> ChartRow:
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}
     return {"low": estimate.low, "high": estimate.high} if closed(estimate) else {}
+
+
+def whisker_note(rows: Sequence[ChartRow]) -> str:
+    """What the whiskers of a chart are, to follow its caption; empty where no row has any."""
+    if not any("low" in row for row in rows):
+        return ""
+    return " Whiskers are 95% intervals over blocks; an arrow marks one that goes on beyond the chart."
 
 
 def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:

@@ -93,6 +93,16 @@ def test_a_chart_counts_the_blocks_that_are_in_it(page):
     assert "mean of 1 block'" in verdicts
 
 
+def test_a_caption_speaks_of_whiskers_where_a_chart_has_some(page):
+    shape = {"tests": ("latency", "throughput", "capacity")}
+    one, three = (
+        [chart.caption for found in page(**shape, name=name, blocks=blocks).sections for chart in found.charts]
+        for name, blocks in (("one", 1), ("three", 3))
+    )
+    assert [caption for caption in one if "hiskers" in caption] == []
+    assert len([caption for caption in three if ". Whiskers are" in caption]) >= 5
+
+
 def test_significance_counts_the_blocks_that_were_compared(page):
     answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
     assert "No verdict after 1 block:" in answer

@@ -164,8 +164,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
         return
     yield Chart(
         f"cpu-{test.name}",
-        f"CPU time per {counted.success} {findings.condition(results, test)}, by the role of the processes. "
-        f"{points.INTERVALS}",
+        f"CPU time per {counted.success} {findings.condition(results, test)}, by the role of the processes."
+        f"{points.whisker_note(totals)}",
         f"CPU {SPELT_OUT[counted.unit]} per {counted.singular}, {test.description}: {points.in_words(totals)}.",
         partial(
             cost.spec,

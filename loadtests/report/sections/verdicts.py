@@ -30,7 +30,7 @@ from loadtests.plan.metrics import Metric
 from loadtests.report import findings
 from loadtests.report.charts import verdicts
 from loadtests.report.charts.shared import Chart
-from loadtests.report.points import BEYOND, INTERVALS, ChartRow, kind
+from loadtests.report.points import BEYOND, ChartRow, kind, whisker_note
 from loadtests.report.verdict_text import TONES, effect, remark, word
 from loadtests.report.view import Field, Section, Table
 
@@ -188,8 +188,8 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     text = "; ".join(f"{row['metric']}, {row['label']}: {row['note']}" for row in rows)
     yield Chart(
         f"verdicts-{test.name}",
-        f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}. "
-        f"{INTERVALS}",
+        f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}."
+        f"{whisker_note(rows)}",
         f"Ratio to {results.baseline_name}, {test.description}. {text}.",
         partial(
             verdicts.spec,
@@ -238,9 +238,5 @@ def _ratio(results: Results, label: str, test: Test, metric: Metric) -> ChartRow
     }
     if ratio(comparison.ratio) == DASH:
         return row
-    return {
-        **row,
-        "ratio": comparison.ratio,
-        "low": comparison.low,
-        "high": min(comparison.high, BEYOND),
-    }
+    known = {"low": comparison.low, "high": min(comparison.high, BEYOND)}
+    return {**row, "ratio": comparison.ratio, **(known if comparison.blocks > 1 else {})}

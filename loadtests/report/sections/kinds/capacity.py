@@ -18,7 +18,7 @@ from loadtests.report import tables
 from loadtests.report.charts import capacity
 from loadtests.report.charts.palette import looks
 from loadtests.report.charts.shared import Chart
-from loadtests.report.points import INTERVALS, ChartRow, valid_blocks, whiskers, why_unknown
+from loadtests.report.points import ChartRow, valid_blocks, whisker_note, whiskers, why_unknown
 from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
@@ -92,7 +92,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
         f"capacity-{test.name}",
         f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
         "A point is the median of the probes at about that rate, hollow where over the objective; a large one is "
-        f"the capacity. {INTERVALS}",
+        f"the capacity.{whisker_note(marks)}",
         f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(
             capacity.spec,

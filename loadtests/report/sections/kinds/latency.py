@@ -40,7 +40,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
     texts = [f"{key}: {points.in_words([row for row in rows if row['percentile'] == key])}" for key in known]
     yield Chart(
         f"latency-{test.name}",
-        f"{time.capitalize()} by percentile, {findings.condition(results, test)}. {points.INTERVALS}",
+        f"{time.capitalize()} by percentile, {findings.condition(results, test)}.{points.whisker_note(rows)}",
         f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(texts)}.",
         partial(latency.spec, rows, findings.title(results, test, P50), time, points.subtitle(results, test)),
         title=findings.title(results, test, P50),
