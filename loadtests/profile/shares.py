@@ -7,8 +7,6 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from scipy.stats import binomtest
-
 from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import Stacks
 
@@ -140,5 +138,7 @@ def wilson(hits: int, trials: int) -> tuple[float, float]:
     """Wilson's 95% interval of a proportion; (0, 1) of nothing."""
     if not trials:
         return 0.0, 1.0
+    from scipy.stats import binomtest  # slow to import
+
     interval = binomtest(hits, trials).proportion_ci(0.95, "wilson")
     return float(interval.low), float(interval.high)

@@ -13,11 +13,11 @@ rounds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import exp, log, sqrt
 from statistics import median
 
 import numpy as np
-from scipy.signal import lfilter
 
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE, Interval
@@ -180,5 +180,4 @@ def _drift(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> A
     kept = exp(-STEP_S / scale_s)
     shocks = rng.normal(0, sd * sqrt(1 - kept**2), count)
     shocks[0] /= sqrt(1 - kept**2)
-    level: Array = lfilter([1.0], [1.0, -kept], shocks)
-    return level
+    return np.array([*accumulate(shocks.tolist(), lambda level, shock: kept * level + shock)])
