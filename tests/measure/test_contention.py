@@ -8,27 +8,33 @@ import pytest
 
 from loadtests.commands.console import out
 from loadtests.commands.progress import carry_out
-from loadtests.measure import prepare as preparing
 from loadtests.measure.contention import ContentionWatch, TooBusy, attempts_to_go_on
+from loadtests.measure.prepare import resume
 from loadtests.measure.run import RunOutcome, execute
 from loadtests.observe.top_processes import Takers
-from loadtests.plan import study as studies
 from loadtests.records import Flag, Trial
 from loadtests.records.run.folder import Run
 from loadtests.report import reports
 from tests.fixtures.bench import FakeTrials, SilentWatcher
 from tests.fixtures.pages import summary
 
-LATE, TAKEN, DIED = "send_lag", "cores_taken", "process_died"
+LATE, TAKEN, DIED, SHARED = "send_lag", "cores_taken", "process_died", "shared_core"
+TABLE = {
+    "setups": ["gunicorn", "uvicorn"],
+    "blocks": 2,
+    "interleave": False,
+    "tests": {"throughput": {"duration": "1s"}},
+}
 
 
-def trial(label="gunicorn", *reasons, number=1, attempt=1, severity="invalid"):
+def trial(label="gunicorn", *reasons, number=1, attempt=1, test="latency"):
+    severity = "doubtful" if SHARED in reasons else "invalid"
     flags = tuple(Flag(reason, severity, "") for reason in reasons)
     status = "invalid" if flags and severity == "invalid" else "ok"
-    return Trial(number, 1, label, "gunicorn", "latency", attempt, "", status, flags)
+    return Trial(number, 1, label, "gunicorn", test, attempt, "", status, flags)
 
 
-def judged(*trials, labels=2, together=1):
+def judged(trials, labels=2, together=1):
     """What is raised for these trials, a number of them measured together; None where nothing is."""
     spoiled = ContentionWatch(labels, Takers)
     for number, one in enumerate(trials, start=1):
@@ -42,51 +48,46 @@ def judged(*trials, labels=2, together=1):
 
 
 def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
-    number, error = judged(*[trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)] * 2)
-    assert number == 4
-    assert error == (
+    row = [trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)]
+    assert judged(row * 2) == (
+        4,
         "4 trials in a row are invalid by no setup's fault: the generator's scheduling delay is a large share "
-        "of the typical response time; just now nothing else takes the cores"
+        "of the typical response time; just now nothing else takes the cores",
     )
 
 
 def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
-    _, error = judged(*[trial("a", "service_taken"), trial("b", "service_taken")] * 2)
+    _, error = judged([trial("a", "service_taken"), trial("b", "service_taken")] * 2)
     assert error.endswith("choose a machine whose cores are not shared.")
     assert "just now" not in error
 
 
+FAILED = [trial("a", "engine_failed"), trial("b", "engine_failed")]
+FOUR = [trial(label, LATE) for label in "abcd"]
+
+
 @pytest.mark.parametrize(
-    "row",
+    ("trials", "options", "number"),
     [
-        [trial("a", LATE), trial("b", TAKEN)],  # no reason in common
-        [trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")],  # a good one between them
-        [trial("a", DIED), trial("b", DIED)],  # the setups' own
-        [trial("a", DIED, LATE), trial("b", LATE)],  # one of them is the setup's own
-        [trial("a", "service_failed"), trial("b", "service_failed")],
-        [trial("a", "shared_core", severity="doubtful"), trial("b", "shared_core", severity="doubtful")],
-        [trial("a", LATE)],  # a single setup that is too fast for the generator
+        ([trial("a", LATE), trial("b", TAKEN)] * 8, {}, None),  # no reason in common
+        ([trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")] * 8, {}, None),  # a good one between them
+        ([trial("a", DIED), trial("b", DIED)] * 8, {}, None),  # the setups' own
+        ([trial("a", DIED, LATE), trial("b", LATE)] * 8, {}, None),  # one of them is the setup's own
+        ([trial("a", "service_failed"), trial("b", "service_failed")] * 8, {}, None),
+        ([trial("a", SHARED), trial("b", SHARED)] * 8, {}, None),
+        ([trial("a", LATE)] * 8, {}, None),  # a single setup that is too fast for the generator
+        ([trial("a", LATE)] * 4, {"labels": 1}, 4),  # a study of a single setup has no other
+        (FAILED * 3, {"together": 10}, None),  # one moment
+        # Without any figures it ends within the block.
+        ([trial(*"ab"[n % 2], "engine_failed", test=f"t{n}") for n in range(6)], {"together": 10}, 4),
+        # One bad moment for all that are measured interleaved is not enough.
+        (FOUR, {"labels": 4, "together": 4}, None),
+        (FOUR * 2, {"labels": 4, "together": 4}, 8),
     ],
 )
-def test_others_are_not(row):
-    assert judged(*row * 8) is None
-
-
-def test_without_any_figures_it_ends_within_the_block():
-    row = [trial("a", "engine_failed"), trial("b", "engine_failed")]
-    assert judged(*row * 3, together=10) is None  # one moment
-    apart = [dataclasses.replace(one, test=f"t{number}") for number, one in enumerate(row * 3)]
-    assert judged(*apart, together=10)[0] == 4
-
-
-def test_one_bad_moment_for_all_that_are_measured_interleaved_is_not_enough():
-    row = [trial("a", LATE), trial("b", LATE), trial("c", LATE), trial("d", LATE)]
-    assert judged(*row, labels=4, together=4) is None
-    assert judged(*row, *row, labels=4, together=4)[0] == 8
-
-
-def test_a_study_of_a_single_setup_has_no_other():
-    assert judged(*[trial("a", LATE)] * 4, labels=1)[0] == 4
+def test_what_is_enough_and_what_is_not(trials, options, number):
+    found = judged(trials, **options)
+    assert (found and found[0]) == number
 
 
 def test_only_places_that_were_spoiled_each_time_have_more_attempts():
@@ -100,24 +101,15 @@ def test_only_places_that_were_spoiled_each_time_have_more_attempts():
     assert attempts_to_go_on(trials, usual=2) == {1: 4, 4: 3, 5: 6}
 
 
-IN_ALL = 4  # trials in two places, or places in all
-
-
 @pytest.fixture
-def busy(tmp_path, bench_of):
+def busy(prepare, folder, bench_of):
     """A run of two setups in two blocks: a function that begins it or goes on with it. ``trials.invalid`` is for how
     many trials from now on there is contention."""
     trials = FakeTrials(reason=lambda planned: LATE if len(trials.ran) <= trials.invalid else None)
     trials.invalid = 100
-    table = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
 
-    def run(resume=False, **changes):
-        if resume:
-            made = preparing.resume(tmp_path / "run", bench_of)
-        else:
-            study = studies.parse({**table, "interleave": False}, "s", "s.toml")
-            made = preparing.prepare(study, preparing.RunOptions(tmp_path / "run", 1), bench_of)
-        return dataclasses.replace(trials.instead(made), **changes)
+    def run(resumed=False):
+        return trials.instead(resume(folder, bench_of) if resumed else prepare(TABLE))
 
     run.trials = trials
     return run
@@ -127,15 +119,15 @@ def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
     with pytest.raises(TooBusy):
         execute(busy(), SilentWatcher())
     busy.trials.ran, busy.trials.invalid = [], 1
-    assert execute(busy(resume=True), SilentWatcher())
+    assert execute(busy(resumed=True), SilentWatcher())
     assert busy.trials.attempts == [(1, 2), (2, 2), (1, 3), (3, 2), (4, 2)]
 
 
 def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
     for attempt in (1, 2, 3):
         with pytest.raises(TooBusy):
-            execute(busy(resume=attempt > 1), SilentWatcher())
-        assert busy.trials.attempts[-IN_ALL:] == [(number, attempt) for number in (1, 2, 3, 4)]
+            execute(busy(resumed=attempt > 1), SilentWatcher())
+        assert busy.trials.attempts[-4:] == [(number, attempt) for number in (1, 2, 3, 4)]
 
 
 def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_was_announced(busy):
@@ -143,7 +135,7 @@ def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_wa
     first, again = SilentWatcher(), SilentWatcher()
     assert execute(busy(), first) is RunOutcome.VALID
     assert busy.trials.attempts == [(1, 1), (2, 1), (1, 2), (3, 1), (4, 1)]
-    execute(busy(resume=True), again)
+    execute(busy(resumed=True), again)
     assert (first.blocks, again.blocks) == ([1, 2], [])
 
 
@@ -155,10 +147,9 @@ def test_what_takes_longer_than_announced_is_not_repeated(busy, monkeypatch):
     assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
 
 
-def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy, capsys):
+def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy, folder, capsys):
     execution = busy()
     outcome, errors = carry_out(execution)
-    folder = execution.run.path
     assert outcome is RunOutcome.UNVERIFIED
     assert errors.startswith("4 trials in a row are invalid by no setup's fault: the generator's scheduling delay")
     takers = (
@@ -173,13 +164,13 @@ def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy,
     [first, _] = summary(execution.run)
     assert (first["trials"], first["invalid"], first["unverified"], first["rps"]) == ("0", "2", "2", "")
     assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
-    assert len(Run.open(folder).trials()) == IN_ALL
+    assert len(Run.open(folder).trials()) == 4
     assert Run.open(folder).record.ended is None
 
 
 def test_it_goes_on_anyway_if_it_is_asked_to_and_stays_as_it_ended(busy):
     assert carry_out(busy(), anyway=True) == (RunOutcome.UNVERIFIED, "")
-    assert len(busy.trials.ran) == IN_ALL
+    assert len(busy.trials.ran) == 4
     busy.trials.ran = []
-    execute(busy(resume=True), SilentWatcher())
+    execute(busy(resumed=True), SilentWatcher())
     assert busy.trials.attempts == []

@@ -10,29 +10,29 @@ from loadtests.errors import UserError
 from loadtests.measure import contract_check, interleaved
 from loadtests.observe.processes import Part
 from loadtests.records import Deliveries
+from loadtests.records.result import NOTHING
 from tests.fixtures.bench import a_block, measure, measure_interleaved
 from tests.fixtures.conversations import TABLES, holding
 
 
 @pytest.fixture
-def broken(monkeypatch):
-    """What the contract of WebSockets says of a dialect and a prefix, by both; and what it was asked."""
-    said = {}
-    asked = []
-
-    def verified(running, dialect, prefix):
-        asked.append((dialect, prefix))
-        return said.get((dialect, prefix), [])
-
-    monkeypatch.setattr(contract_check.websocket, "verified", verified)
-    return said, asked
+def differences():
+    """What the contract of WebSockets says of a setup."""
+    return []
 
 
 @pytest.fixture
-def bench(bench_of, monkeypatch):
-    """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places."""
-
+def bench(bench_of, differences, monkeypatch):
+    """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places.
+    Its attribute ``verified`` lists the dialects and prefixes whose contract was looked at."""
     monkeypatch.setattr("loadtests.measure.trial.STEP_SETTLED_S", 0.0)
+    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+
+    def verified(running, *spoken):
+        build.verified.append(spoken)
+        return differences
+
+    monkeypatch.setattr(contract_check.websocket, "verified", verified)
 
     def build(*kinds, dialect="plain", **changes):
         tests = {kind: {**TABLES[kind], "warmup": "500ms", "duration": "1s", **changes} for kind in kinds}
@@ -40,6 +40,7 @@ def bench(bench_of, monkeypatch):
         made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect=dialect)
         return made, study, planned
 
+    build.verified = []
     return build
 
 
@@ -51,44 +52,35 @@ def bench(bench_of, monkeypatch):
         ("socket.io", "async", ("socket.io", "/ws/")),
     ],
 )
-def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, broken, dialect, consumer, spoken):
+def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, dialect, consumer, spoken):
     made, _, [place] = bench("echo", dialect=dialect, consumer=consumer)
     assert measure(made, place).status == "ok"
     [load] = bench_of.engine.loads
     assert (load.conversation.dialect, load.conversation.prefix) == spoken
-    assert broken[1] == [spoken]
+    assert bench.verified == [spoken]
 
 
-@pytest.mark.parametrize("run", [lambda made, places: [measure(made, places[0])], measure_interleaved])
-def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, broken, run):
-    broken[0]["plain", "/ws/"] = ["it answered 'hello' with 'world'"]
-    made, _, places = bench("echo")
-    [trial] = run(made, places)
-    assert [flag.reason for flag in trial.flags] == ["contract_broken"]
-    assert "it answered 'hello' with 'world'" in trial.log
-    assert bench_of.engine.loads == []
-
-
-def test_a_baseline_that_does_not_is_said_before_anything_is_written(bench, broken):
-    made, study, _ = bench("echo")
+def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, differences):
+    """And where it is the baseline, that is said before anything is written."""
+    made, study, places = bench("echo")
     assert contract_check.preflight(made, study).contract == {"echo": ()}
-    broken[0]["plain", "/ws/"] = ["there is no echo"]
+    differences.append("there is no echo")
+    for trial in (measure(made, places[0]), *measure_interleaved(made, places)):
+        assert [flag.reason for flag in trial.flags] == ["contract_broken"]
+        assert "there is no echo" in trial.log
+    assert bench_of.engine.loads == []
     with pytest.raises(UserError, match="test echo: there is no echo"):
         contract_check.preflight(made, study)
 
 
-def test_what_holds_connections_is_measured_interleaved_as_well(bench, bench_of, broken, monkeypatch):
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+def test_what_holds_connections_is_measured_interleaved_as_well(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
 
 
 @pytest.mark.parametrize("kind", ["echo", "echo-throughput", "broadcast"])
-def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_as_was_announced(
-    bench, bench_of, broken, monkeypatch, kind
-):
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_as_was_announced(bench, bench_of, kind):
     bench_of.engine.in_vain = True
     made, _, [place] = bench(kind, duration="3s")
     measure_interleaved(made, [place])
@@ -99,14 +91,13 @@ def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_a
     assert load.warmup_s + load.grace + took_s <= 1.5 * place.test.planned_interleaved_s
 
 
-def test_slices_of_a_setup_that_loses_nothing_wait_for_a_second_each(bench, bench_of, broken, monkeypatch):
-    monkeypatch.setattr(interleaved, "REST_S", 0.0)
+def test_slices_of_a_setup_that_loses_nothing_wait_for_a_second_each(bench, bench_of):
     made, _, places = bench("echo", "connect")
     measure_interleaved(made, places)
     assert bench_of.engine.graces == [1.0, 1.0, None, None]  # a connection may take as long as any request
 
 
-def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_they_are_opened(bench, bench_of, broken):
+def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_they_are_opened(bench, bench_of):
     made, _, [place] = bench("idle")
     usage = bench_of.host.usage
 
@@ -131,7 +122,7 @@ def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_th
 
 
 @pytest.mark.parametrize("kind", ["idle", "broadcast"])
-def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, bench_of, broken, kind):
+def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, bench_of, kind):
     made, _, [place] = bench(kind)
     usage, closed = bench_of.host.usage, []
 
@@ -146,9 +137,9 @@ def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, b
     assert {(process.cpu_s, process.rss_mb) for process in trial.processes} == {(0.0, 75.0)}
 
 
-def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, bench_of, broken):
+def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, bench_of):
     def late(load):
-        lags = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"), 10.0)
+        lags = dict.fromkeys(NOTHING, 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
 
     bench_of.engine.meanwhile = late  # half of the time until a message is taken, a twentieth of the lag
@@ -157,7 +148,7 @@ def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, be
 
 
 @pytest.mark.parametrize(("role", "flags"), [("web", ["cost_unseen"]), ("redis", [])])
-def test_a_cost_is_not_known_where_a_service_that_is_paid_for_was_not_seen(bench, bench_of, broken, role, flags):
+def test_a_cost_is_not_known_where_a_service_that_is_paid_for_was_not_seen(bench, bench_of, role, flags):
     made, _, [place] = bench("echo")
     made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], charges=("redis",))
     bench_of.server.parts = lambda: [Part(role, os.getpid())]

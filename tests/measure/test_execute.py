@@ -3,26 +3,21 @@
 import dataclasses
 import random
 import time
-from pathlib import Path
 
 import pytest
 
 from loadtests import engines
 from loadtests.analyse.results import Results
 from loadtests.errors import UserError
-from loadtests.measure import prepare as preparing
 from loadtests.measure import run as runs
 from loadtests.measure import study_options
+from loadtests.measure.prepare import resume
 from loadtests.plan import study as studies
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Goal
 from tests.fixtures.bench import FakeTrials, SilentWatcher
 
-TABLE = {
-    "setups": ["gunicorn", "uvicorn"],
-    "blocks": 2,
-    "tests": {"throughput": {"duration": "1s"}},
-}
+TABLE = {"setups": ["gunicorn", "uvicorn"], "blocks": 2, "tests": {"throughput": {"duration": "1s"}}}
 RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 
@@ -48,24 +43,14 @@ def trials():
 
 
 @pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "run"
-
-
-@pytest.fixture
-def begin(folder, bench_of, trials):
+def begin(prepare, trials):
     """Makes the run folder of the study; a function, as what cannot be prepared is tested as well."""
-
-    def prepare(goal=None, **changes):
-        study = studies.parse({**TABLE, **changes}, "s", "s.toml")
-        return trials.instead(preparing.prepare(study, preparing.RunOptions(folder, 1, goal), bench_of))
-
-    return prepare
+    return lambda goal=None, **changes: trials.instead(prepare({**TABLE, **changes}, goal))
 
 
 @pytest.fixture
 def go_on(folder, bench_of, trials):
-    return lambda: trials.instead(preparing.resume(folder, bench_of))
+    return lambda: trials.instead(resume(folder, bench_of))
 
 
 def run(execution):
@@ -73,9 +58,12 @@ def run(execution):
     return runs.execute(execution, SilentWatcher()) is runs.RunOutcome.VALID
 
 
+def left_out(folder):
+    return [(one.label, one.test, one.why) for one in Run.open(folder).record.left_out]
+
+
 def test_every_place_in_the_order_is_run_once(begin, trials, folder):
-    execution = begin()
-    assert run(execution)
+    assert run(begin())
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
     labels = [one.slot.label for one in trials.ran]
     assert labels[2:] == labels[:2][::-1]
@@ -102,17 +90,17 @@ def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, in
     assert trials.attempts == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
-def test_a_setup_without_a_valid_trial_fails_the_run(begin, trials):
+def test_a_setup_without_a_valid_trial_or_that_failed_in_a_block_fails_the_run(begin, go_on, trials, folder):
     execution = begin()
     trials.invalid = {
         (slot.number, attempt) for slot in execution.order if slot.label == "uvicorn" for attempt in (1, 2)
     }
     assert not run(execution)
-
-
-def test_a_setup_that_failed_fails_the_run_even_where_its_other_blocks_are_valid(begin, trials):
-    trials.invalid, trials.why = {(2, 1), (2, 2)}, "server_did_not_start"
-    assert not run(begin())
+    trials.why = "server_did_not_start"
+    for file in (folder / "trials").iterdir():
+        file.unlink()
+    trials.invalid = {(2, 1), (2, 2)}
+    assert not run(go_on())
 
 
 def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):
@@ -128,6 +116,15 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(
     assert after[:2] == before
     assert [trial.label for trial in after] == whole
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
+
+
+def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
+    run(begin())
+    next((folder / "trials").glob("*.json")).unlink()
+    trials.interrupt_at = len(trials.ran)
+    with pytest.raises(KeyboardInterrupt):
+        run(go_on())
+    assert Run.open(folder).record.ended is None
 
 
 def test_blocks_are_added_in_pairs_until_the_interval_is_narrow_at_a_stricter_level(begin, trials, folder):
@@ -171,44 +168,43 @@ def test_what_cannot_be_served_is_left_out_with_the_reason(begin, bench_of, tria
     execution = begin()
     assert run(execution)
     assert {one.slot.label for one in trials.ran} == {"gunicorn"}
-    [left_out] = Run.open(folder).record.left_out
-    assert (left_out.label, left_out.test) == ("uvicorn", None)
-    assert "skipped: uvicorn: the project has no ASGI application" in execution.headline
+    [(label, test, why)] = left_out(folder)
+    assert (label, test) == ("uvicorn", None)
+    assert why.startswith("the project has no ASGI application")
+    assert f"skipped: uvicorn: {why}" in execution.headline
 
 
-def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder):
-    tests = {"throughput": {"duration": "1s"}, "async": {"kind": "throughput", "duration": "1s", "path": "/async/"}}
-    execution = begin(setups=["gunicorn", "gunicorn-gevent"], tests=tests)
-    places = {(slot.label, slot.test) for slot in execution.order}
-    assert ("gunicorn-gevent", "throughput") in places
-    assert ("gunicorn-gevent", "async") not in places
-    [left_out] = Run.open(folder).record.left_out
-    assert (left_out.label, left_out.test) == ("gunicorn-gevent", "async")
-    assert left_out.why.startswith("it cannot run asynchronous views")
-    assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
+TLS = {"TLS": 1}
 
 
 @pytest.mark.parametrize(
-    ("setup", "test", "why"),
+    ("setups", "test", "why"),
     [
-        ({"setup": "waitress", "env": {"TLS": 1}}, {}, "it cannot answer over TLS"),
-        ({"setup": "uvicorn", "env": {"TLS": 1}}, {"protocol": "http2"}, "it cannot answer HTTP/2 over TLS"),
-        ("gunicorn-gthread", {"protocol": "http2"}, "it cannot answer HTTP/2 without TLS"),
+        (["gunicorn", "gunicorn-gevent"], {"path": "/async/"}, "it cannot run asynchronous views"),
+        (["granian-asgi", {"setup": "uvicorn", "env": TLS}], {"protocol": "http2"}, "it cannot answer HTTP/2 over TLS"),
+        (["granian-asgi", "gunicorn-gthread"], {"protocol": "http2"}, "it cannot answer HTTP/2 without TLS"),
     ],
 )
-def test_what_cannot_be_done_over_tls_is_left_out(begin, folder, setup, test, why):
-    tests = {
-        "latency": {"rate": 10, "duration": "1s", **test},
-        "other": {"kind": "latency", "rate": 10, "duration": "1s"},
-    }
-    begin(setups=["granian-asgi", setup], tests=tests)
-    left_out = Run.open(folder).record.left_out
-    assert {one.label for one in left_out} == {setup if isinstance(setup, str) else setup["setup"]}
-    assert why in [one.why for one in left_out]
+def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder, setups, test, why):
+    tests = {name: {"kind": "latency", "rate": 10, "duration": "1s"} for name in ("can", "cannot")}
+    execution = begin(setups=setups, tests={**tests, "cannot": {**tests["cannot"], **test}})
+    label = execution.study.entries[1].label
+    [(left_out_label, left_out_test, left_out_why)] = left_out(folder)
+    assert (left_out_label, left_out_test) == (label, "cannot")
+    assert left_out_why.startswith(why)
+    places = {(slot.label, slot.test) for slot in execution.order}
+    assert (label, "can") in places
+    assert (label, "cannot") not in places
+    assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
+
+
+def test_a_setup_that_can_do_no_test_is_left_out(begin, folder):
+    begin(setups=["granian-asgi", {"setup": "waitress", "env": TLS}])
+    assert left_out(folder) == [("waitress", None, "it cannot answer over TLS")]
 
 
 def test_an_engine_that_trusts_no_certificate_is_left_out(bench_of):
-    setup = {"setup": "gunicorn-gthread", "env": {"TLS": 1}}
+    setup = {"setup": "gunicorn-gthread", "env": TLS}
     tests = {"latency": {"rate": 10, "duration": "1s", "engine": "loadtest"}}
     study = studies.parse({"setups": [setup], "tests": tests}, "s", "s.toml")
     bench = dataclasses.replace(bench_of(study, None), engine=engines.get)
@@ -216,15 +212,17 @@ def test_an_engine_that_trusts_no_certificate_is_left_out(bench_of):
     assert why == "the engine loadtest cannot trust the certificate of a run"
 
 
-def test_without_its_baseline_a_study_is_not_begun(begin, bench_of, folder):
-    bench_of.application = dataclasses.replace(bench_of.application, wsgi=None)
+def test_what_cannot_be_begun_is_said_and_nothing_is_written(begin, bench_of, folder):
+    complete, features = bench_of.application, bench_of.engine.features
+    bench_of.application = dataclasses.replace(complete, wsgi=None)
     with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: the project has no WSGI application"):
         begin()
+    bench_of.application, bench_of.engine.features = complete, frozenset()
+    with pytest.raises(UserError, match="test throughput: the engine openloop cannot send as fast as it is answered"):
+        begin()
     assert not folder.exists()
-
-
-def test_a_folder_that_exists_is_refused_before_anything_is_started(begin, bench_of, folder):
     folder.mkdir()
+    bench_of.engine.features = features
     with pytest.raises(UserError, match="exists already"):
         begin()
     assert bench_of.server.served == []
@@ -235,23 +233,6 @@ def test_the_baseline_sets_the_contract(begin, bench_of):
     assert [setup for setup, _, _ in bench_of.server.served] == ["uvicorn"]
     [expected] = execution.run.record.contract["throughput"]
     assert (expected.status, expected.content_type) == (200, "text/plain")
-
-
-def test_an_engine_that_cannot_make_the_load_is_refused_before_anything_is_started(begin, bench_of, folder):
-    bench_of.engine.features = frozenset()
-    with pytest.raises(UserError, match="test throughput: the engine openloop cannot send as fast as it is answered"):
-        begin()
-    assert not folder.exists()
-
-
-def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
-    run(begin())
-    file = next((Path(folder) / "trials").glob("*.json"))
-    file.unlink()
-    trials.interrupt_at = len(trials.ran)
-    with pytest.raises(KeyboardInterrupt):
-        run(go_on())
-    assert Run.open(folder).record.ended is None
 
 
 def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():

@@ -24,6 +24,7 @@ TABLE = {
         "throughput": {"duration": "1s", "warmup": "500ms"},
     },
 }
+LOST = "the connection to ssh://other was lost: it ended"
 
 
 @pytest.fixture
@@ -44,22 +45,40 @@ def rounds(slices):
     return [[origin for origin, _, _ in slices[i : i + 3]] for i in range(0, len(slices), 3)]
 
 
-def test_each_setup_is_started_once_and_asked_on_a_port_of_its_own(run, bench_of):
+def test_all_run_at_once_and_are_asked_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
+    spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
+    bench_of.host.calibrate = lambda core: next(spins)
     trials = run()
-    assert sorted(setup for setup, _, _ in bench_of.server.served) == ["daphne", "gunicorn", "uvicorn"]
-    assert len({origin for origin, _, _ in bench_of.engine.slices}) == 3
     assert {trial.status for trial in trials.values()} == {"ok"}
-
-
-def test_they_are_asked_interleaved_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
-    run()
+    assert sorted(setup for setup, _, _ in bench_of.server.served) == ["daphne", "gunicorn", "uvicorn"]
     latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
     assert [seconds for _, _, seconds in latency] == [0.5] * 6 + [0.2] * 3
     assert [seconds for _, _, seconds in throughput] == [0.5] * 6
     assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
     for first, second in (rounds(latency)[:2], rounds(throughput)):
-        assert len(set(first)) == 3
+        assert len(set(first)) == 3  # each on a port of its own
         assert second == first[::-1]
+    # All are sent the same random moments.
+    open_loops = [load for load in bench_of.engine.loads if load.rate]
+    assert len({load.origin for load in open_loops}) == 3
+    assert len({load.arrival_seed for load in open_loops}) == 1
+    # The machine's speed is seen before each round.
+    assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
+    assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
+
+
+def test_what_setups_take_with_nothing_to_do_is_kept(run):
+    assert all(trial.evidence.idle_cpu is not None for trial in run().values())
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
+
+
+def test_another_attempt_has_another_order_of_turns(run, bench_of):
+    orders = set()
+    for attempt in range(1, 6):
+        bench_of.engine.slices.clear()
+        run(attempt)
+        orders.add(tuple(origin for origin, _, _ in bench_of.engine.slices))
+    assert len(orders) > 1
 
 
 def test_other_hosts_are_looked_at_in_each_slice_and_each_round(run, bench_of):
@@ -75,22 +94,6 @@ def test_other_hosts_are_looked_at_in_each_slice_and_each_round(run, bench_of):
     assert seen.calibration_s == (0.12,) * len(trial.evidence.calibration_s)
     assert reasons(trial) == {"machine_disturbed"}
     assert trial.valid
-
-
-def test_another_attempt_has_another_order_of_turns(run, bench_of):
-    orders = set()
-    for attempt in range(1, 6):
-        bench_of.engine.slices.clear()
-        run(attempt)
-        orders.add(tuple(origin for origin, _, _ in bench_of.engine.slices))
-    assert len(orders) > 1
-
-
-def test_all_setups_of_a_test_are_sent_the_same_random_moments(run, bench_of):
-    run()
-    latency = [load for load in bench_of.engine.loads if load.rate]
-    assert len({load.origin for load in latency}) == 3
-    assert len({load.arrival_seed for load in latency}) == 1
 
 
 def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
@@ -109,36 +112,25 @@ def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
     assert trials["uvicorn", "latency"].log == "was not healthy\nits log"
 
 
-def test_a_generator_that_breaks_off_costs_the_test_for_all(run, bench_of):
-    def breaks(load):
-        if load.rate is None:
-            raise EngineError("the load generator broke off: why")
-        return {}
+@pytest.mark.parametrize("method", ["meanwhile", "prepare"])
+def test_a_generator_that_breaks_off_costs_the_test_for_all_even_before_all_are_ready(run, bench_of, method):
+    works = getattr(bench_of.engine, method)
 
-    bench_of.engine.meanwhile = breaks
-    trials = run()
-    for (_, test), trial in trials.items():
+    def breaks(load):
+        if load.rate is None and len(bench_of.engine.loads) > 3:  # one is ready
+            raise EngineError("the load generator broke off: why")
+        return works(load)
+
+    setattr(bench_of.engine, method, breaks)
+    for (_, test), trial in run().items():
         assert (reasons(trial) == {"engine_failed"}) == (test == "throughput")
-
-
-def test_a_generator_that_breaks_off_before_all_are_ready_leaves_no_valid_trial(run, bench_of):
-    prepare = bench_of.engine.prepare
-
-    def breaks(load):
-        if len(bench_of.engine.loads) == 1:
-            raise EngineError("the load generator broke off: why")
-        return prepare(load)
-
-    bench_of.engine.prepare = breaks
-    trials = run(tests={"throughput": TABLE["tests"]["throughput"]})
-    assert {tuple(reasons(trial)) for trial in trials.values()} == {("engine_failed",)}
 
 
 def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_anew(run, bench_of):
     def cut(parts, folder):
         if bench_of.engine.slices:
             bench_of.host.usage = usage
-            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+            raise ConnectionLost(LOST)
         return usage(parts, folder)
 
     usage = bench_of.host.usage
@@ -146,7 +138,7 @@ def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_ane
     trials = run()
     for (_, test), trial in trials.items():
         assert trial.valid == (test == "throughput")
-        assert trial.valid or (trial.log, trial.result) == ("the connection to ssh://other was lost: it ended", None)
+        assert trial.valid or (trial.log, trial.result) == (LOST, None)
         assert ("connection_lost" in reasons(trial)) == (test == "latency")
     assert len(bench_of.server.served) == 6
 
@@ -155,7 +147,7 @@ def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_
     def cut(bind, port):
         if not bench_of.server.served:
             bench_of.server.served.append(None)
-            raise ConnectionLost("the connection to ssh://other was lost: it ended")
+            raise ConnectionLost(LOST)
 
     bench_of.host.require_free = cut
     trials = run()
@@ -164,14 +156,9 @@ def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_
 
 def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):
     processes = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
+    # From the second slice on, another process serves.
+    bench_of.server.parts = lambda: [Part("web", processes[len(bench_of.engine.slices) > 0].pid)]
     try:
-        looks = []
-
-        def parts():  # from the second slice on, another process serves
-            looks.append(None)
-            return [Part("web", processes[len(bench_of.engine.slices) > 0].pid)]
-
-        bench_of.server.parts = parts
         trial = run(setups=["gunicorn"])["gunicorn", "latency"]
     finally:
         for process in processes:
@@ -200,24 +187,10 @@ def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
         return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
 
     bench_of.host.moment_of = swapping
-    trials = run()
-    assert sum("swapped" in reasons(trial) for trial in trials.values()) == 1
+    assert sum("swapped" in reasons(trial) for trial in run().values()) == 1
 
 
-def test_what_setups_take_with_nothing_to_do_is_kept(run):
-    assert all(trial.evidence.idle_cpu is not None for trial in run().values())
-    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
-
-
-def test_the_machines_speed_is_seen_before_each_round(run, bench_of):
-    spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
-    bench_of.host.calibrate = lambda core: next(spins)
-    trials = run()
-    assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
-    assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
-
-
-def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_path):
+def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut():
     tests = {
         **TABLE["tests"],
         "capacity": {"start_rate": 100, "max_rate": 400},
@@ -227,10 +200,6 @@ def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut(tmp_pa
     assert [study.interleaved(test) for test in study.tests] == [True, True, False, False]
     apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
     assert not any(apart.interleaved(test) for test in apart.tests)
-
-
-def test_starting_once_takes_less_time_than_starting_for_each_trial():
-    interleaved_study = studies.parse(TABLE, "s", "s.toml")
-    assert planned_seconds(interleaved_study) == pytest.approx(
-        2 * 1.2 + 3 * (1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22)
-    )
+    # Starting once takes less time than starting for each trial.
+    each_s = 1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22
+    assert planned_seconds(studies.parse(TABLE, "s", "s.toml")) == pytest.approx(2 * 1.2 + 3 * each_s)

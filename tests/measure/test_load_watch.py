@@ -18,21 +18,11 @@ STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf
 COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 
-class Clock:
-    def __init__(self):
-        self.now = 10.0
-
-    def __call__(self):
-        return self.now
-
-
 def test_a_sample_is_what_each_role_took_since_the_one_before():
-    clock, used = Clock(), {1: 5.0, 2: 7.0, 3: 1.0}
-    watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, clock)
-    clock.now += 1.0
+    times, used = iter([10.0, 11.0, 13.0]), {1: 5.0, 2: 7.0, 3: 1.0}
+    watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, lambda: next(times))
     used.update({1: 5.5, 2: 7.25})
     watch.sample()
-    clock.now += 2.0
     used.update({3: 2.0})
     del used[2]  # it has ended
     watch.sample()
@@ -48,18 +38,14 @@ def test_processes_are_seen_while_a_load_is_made(tmp_path):
     seen = watch.observed()
     assert {tuple(sample.cores) for sample in seen.cpu} == {("web",)}
     assert seen.origin is None  # there is none
-
-
-def test_a_load_that_never_begins_is_not_seen(tmp_path):
-    running = SimpleNamespace(folder=tmp_path, parts=lambda: [])
     watch = LoadWatch(Local(), running)
     watch.prepare()
-    assert watch.observed() == Meanwhile()
+    assert watch.observed() == Meanwhile()  # a load that never begins
 
 
 @pytest.fixture
 def origin(tmp_path):
-    """A folder with the address of an origin that says what it is to, and what it was asked."""
+    """What an origin was asked that says what it is to, and whose address is in the test's folder."""
     asked = []
 
     class Desk(BaseHTTPRequestHandler):
@@ -78,15 +64,15 @@ def origin(tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), Desk) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         (tmp_path / "origin.url").write_text(f"http://127.0.0.1:{server.server_port}\n", encoding="utf-8")
-        yield SimpleNamespace(folder=tmp_path, asked=asked)
+        yield asked
         server.shutdown()
 
 
-def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin):
-    watch = OriginWatch(origin.folder)
+def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin, tmp_path):
+    watch = OriginWatch(tmp_path)
     watch.restart()
     seen = watch.observed()
-    assert origin.asked == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
+    assert origin == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
     assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
     assert [(stage.t, stage.text, stage.healthy, stage.latency_ms) for stage in seen.stages] == [
         (0.0, "200 after 1000 ms", True, 1000.0),
@@ -110,24 +96,16 @@ def load_observation(stages, *samples):
 
 def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
-    found = joined(
-        [
-            WatchedSlice(0.1, 0.5, load_observation((slow,), 0.61)),
-            WatchedSlice(0.1, 0.5, load_observation((slow,), 0.7)),
-        ]
-    )
+    found = joined([WatchedSlice(0.1, 0.5, load_observation((slow,), sampled_s)) for sampled_s in (0.61, 0.7)])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
     assert found.origin == OriginObservation((OriginStage(-0.1, "200 after 1000 ms", True, 1000.0),), 20, 10.0)
-    assert found.origin.service_s == 0.5
-    assert found.origin.steady
+    assert (found.origin.service_s, found.origin.steady) == (0.5, True)
+    assert joined([]) == Meanwhile()
 
 
 def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
     stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
-    several, single = (
-        joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2),
-        joined([WatchedSlice(2.0, 30.0, load_observation(stages))]),
-    )
+    several = joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2)
+    single = joined([WatchedSlice(2.0, 30.0, load_observation(stages))])
     assert several.origin.stages == ()
     assert [stage.t for stage in single.origin.stages] == [-2.0, 18.0]
-    assert joined([]) == Meanwhile()

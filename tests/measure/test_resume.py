@@ -1,46 +1,77 @@
-"""Going on with a run: only where the rest would be measured as the beginning was, and under the knobs of then."""
+"""Going on with a run: only where the rest would be measured as the beginning was, and under the knobs of then. What is
+secret is in no file of the run's folder; it goes on all the same."""
 
 import dataclasses
+import json
 import os
+import sys
 
 import pytest
 
+from loadtests import setups
 from loadtests.errors import UserError
-from loadtests.measure.prepare import RunOptions, prepare, resume
+from loadtests.measure import run as runs
+from loadtests.measure.prepare import resume
 from loadtests.plan import study as studies
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Expectation
+from loadtests.report import reports
 from loadtests.setups import other_stacks
+from loadtests.setups.application import project
+from tests.fixtures.bench import FakeTrials, SilentWatcher
 
-TABLE = {"setups": ["gunicorn", "uvicorn"], "blocks": 1, "tests": {"throughput": {"duration": "1s"}}}
+TABLE = {
+    "setups": ["gunicorn", "uvicorn"],
+    "blocks": 1,
+    "interleave": False,
+    "tests": {"latency": {"rate": 50, "duration": "1s"}},
+}
+POST = {**TABLE["tests"]["latency"], "method": "POST", "path": "/echo", "body_file": "body.txt"}
+JOURNEY = {"users": 1, "duration": "1s", "journey": "mine.py"}
+REDIS = [
+    "redis://:hunter2@127.0.0.1:6379/0",
+    "unix:///run/redis.sock?db=1&password=hunter2",
+    "rediss://me:hun@ter2@h/1",
+]
+KEPT = ["redis://REPLACED@127.0.0.1:6379/0", "unix:///run/redis.sock?db=1&password=REPLACED", "rediss://REPLACED@h/1"]
+SECRET = "what nobody else may read"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """What a test, or a run that goes on, sets does not outlive it."""
+    for name in (*setups.KNOBS, "DATABASE_URL"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture
-def begun(tmp_path, monkeypatch, free_port, bench_of):
-    """A run folder that was made and not run."""
-    monkeypatch.setenv("PORT", str(free_port))
-    monkeypatch.setenv("WORKERS", "3")
-    monkeypatch.delenv("THREADS", raising=False)
-    return prepare(studies.parse(TABLE, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
+def begun(prepare, monkeypatch):
+    """A function: makes a run under these variables, of which nothing is measured."""
+
+    def begin(table=TABLE, **variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        return prepare(table).run
+
+    return begin
 
 
-def test_the_knobs_are_those_that_it_was_begun_with(begun, bench_of, monkeypatch, free_port):
+def texts(folder):
+    return {file.name: file.read_text(encoding="utf-8") for file in folder.rglob("*") if file.is_file()}
+
+
+def test_knobs_order_and_contract_are_those_that_it_was_begun_with(begun, bench_of, monkeypatch):
+    run = begun(WORKERS="3", PORT="8123")
+    contract = {"latency": (Expectation(201, "text/html", None),)}
+    run.update(contract=contract)
     monkeypatch.setenv("WORKERS", "8")
     monkeypatch.setenv("THREADS", "16")
     monkeypatch.delenv("PORT")
-    execution = resume(begun.path, bench_of)
-    assert os.environ["WORKERS"] == "3"
-    assert "THREADS" not in os.environ
-    assert execution.bench.port == free_port
-    assert Run.open(begun.path).record.knobs == {"WORKERS": "3", "PORT": str(free_port)}
-
-
-def test_the_order_and_the_contract_are_those_that_it_was_begun_with(begun, bench_of):
-    contract = {"throughput": (Expectation(201, "text/html", None),)}
-    begun.update(contract=contract)
-    execution = resume(begun.path, bench_of)
-    assert execution.order == begun.record.order
-    assert execution.bench.contract == contract
+    execution = resume(run.path, bench_of)
+    assert (os.environ["WORKERS"], os.environ.get("THREADS"), execution.bench.port) == ("3", None, 8123)
+    assert Run.open(run.path).record.knobs == {"WORKERS": "3", "PORT": "8123"}
+    assert (execution.order, execution.bench.contract) == (run.record.order, contract)
 
 
 @pytest.mark.parametrize(
@@ -52,27 +83,101 @@ def test_the_order_and_the_contract_are_those_that_it_was_begun_with(begun, benc
     ],
 )
 def test_another_machine_and_other_packages_are_refused(begun, bench_of, monkeypatch, known, stacks, changed):
+    run = begun()
     bench_of.host.known |= known
     monkeypatch.setattr(other_stacks, "versions", lambda names: stacks)
     with pytest.raises(UserError, match=f"since it was begun the {changed} changed; start a new run"):
-        resume(begun.path, bench_of)
+        resume(run.path, bench_of)
 
 
 def test_a_setup_whose_file_was_edited_is_refused(begun, bench_of):
-    uvicorn = begun.record.setups["uvicorn"]
+    run = begun()
+    uvicorn = run.record.setups["uvicorn"]
     edited = dataclasses.replace(uvicorn, config=uvicorn.config + "; another line")
-    begun.update(setups={**begun.record.setups, "uvicorn": edited})
+    run.update(setups={**run.record.setups, "uvicorn": edited})
     with pytest.raises(UserError, match="since it was begun the setups' files changed"):
-        resume(begun.path, bench_of)
-
-
-def test_a_journey_whose_file_was_edited_is_refused(begun, tmp_path, bench_of):
-    file = tmp_path / "mine.py"
-    file.write_text("# as it was")
-    table = {"setups": ["gunicorn"], "tests": {"journey": {"users": 1, "duration": "1s", "journey": "mine.py"}}}
-    study = studies.parse(table, "s", str(tmp_path / "s.toml"))
-    run = prepare(study, RunOptions(tmp_path / "journeys", 1), bench_of).run
-    resume(run.path, bench_of)
-    file.write_text("# as it is")
-    with pytest.raises(UserError, match="since it was begun the journeys' files changed; start a new run"):
         resume(run.path, bench_of)
+
+
+@pytest.mark.parametrize(
+    ("tests", "file", "now", "why"),
+    [
+        ({"journey": JOURNEY}, "mine.py", "# edited", "since it was begun the journeys' files changed; start a new"),
+        ({"latency": POST}, "body.txt", SECRET.upper(), r"body_file: .*body.txt has changed since the run was begun;"),
+        ({"latency": POST}, "body.txt", None, r"body_file: .*body.txt cannot be read: No such file or directory$"),
+    ],
+    ids=["a journey", "another body", "no body"],
+)
+def test_a_file_of_the_study_that_changed_is_refused(begun, bench_of, tmp_path, tests, file, now, why):
+    (tmp_path / file).write_text("#" if file == "mine.py" else SECRET)
+    run = begun({**TABLE, "tests": tests})
+    resume(run.path, bench_of)
+    (tmp_path / file).write_text(now) if now else (tmp_path / file).unlink()
+    with pytest.raises(UserError, match=f"run: {why}"):
+        resume(run.path, bench_of)
+    assert bench_of.engine.loads == []
+
+
+def test_a_body_that_a_file_has_is_sent_and_kept_nowhere(begun, bench_of, tmp_path):
+    (tmp_path / "body.txt").write_text(SECRET)
+    folder = begun({**TABLE, "tests": {"latency": POST}}).path
+    runs.execute(resume(folder, bench_of), SilentWatcher())
+    assert [load.requests[0].body for load in bench_of.engine.loads] == [SECRET.encode()] * 2
+    reports.write(Run.open(folder))
+    assert {"run.json", "report.html", "index.rst"} <= texts(folder).keys()
+    assert [name for name, text in texts(folder).items() if SECRET in text] == []
+    [request] = Run.open(folder).record.study.tests[0].requests
+    assert (request.body, request.body_file.size) == (None, len(SECRET))
+
+
+@pytest.mark.parametrize(("url", "kept"), list(zip(REDIS, KEPT, strict=True)))
+def test_a_run_keeps_no_password_and_goes_on_with_that_of_the_environment(begun, bench_of, monkeypatch, url, kept):
+    monkeypatch.setattr(
+        sys, "argv", ["loadtests", "run", "--before", "load postgres://me:hunter2@h/x", "--clients=ssh://a@h"]
+    )
+    folder = begun(REDIS_URL=url, DATABASE_URL="postgresql://me:hun/ter2@h/x", WORKERS="2").path
+    execution = FakeTrials().instead(resume(folder, bench_of))
+    assert os.environ["REDIS_URL"] == url
+    runs.execute(execution, SilentWatcher())
+    assert [name for name, text in texts(folder).items() if "hunter2" in text or "ter2" in text] == []
+    record = json.loads(texts(folder)["run.json"])
+    assert record["knobs"] == {"REDIS_URL": kept, "WORKERS": "2"}
+    assert record["database"] == "postgresql://h/x"
+    assert record["command"].endswith("'load postgres://REPLACED@h/x' --clients=ssh://a@h")
+
+
+@pytest.mark.parametrize("now", [None, "redis://:hunter2@elsewhere/0", "redis://127.0.0.1:6379/0"])
+def test_a_run_does_not_go_on_without_the_password(begun, bench_of, monkeypatch, now):
+    folder = begun(REDIS_URL=REDIS[0]).path
+    monkeypatch.setenv("REDIS_URL", now) if now else monkeypatch.delenv("REDIS_URL")
+    with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, whose secrets a run folder does not keep; set it"):
+        resume(folder, bench_of)
+
+
+def test_the_end_of_a_log_is_kept_without_it(begun, bench_of):
+    folder = begun().path
+    bench_of.server.status = 500
+    bench_of.server.logs = lambda: f"cannot connect to '{REDIS[0]}'"
+    runs.execute(resume(folder, bench_of), SilentWatcher())
+    assert {f"cannot connect to '{KEPT[0]}'" in one.log for one in Run.open(folder).trials()} == {True}
+
+
+def test_a_dry_run_tells_none(command, monkeypatch):
+    monkeypatch.setenv("REDIS_URL", REDIS[0])
+    _, printed, errors = command("run", "first-look", "--dry-run")
+    assert KEPT[0] in "".join(printed.split())
+    assert "hunter2" not in printed + errors
+
+
+@pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
+def test_a_study_has_none(variable):
+    entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
+    says = rf"setups\[1\].env.{variable}: has a user or a password; set it in the"
+    with pytest.raises(UserError, match=says) as error:
+        studies.parse({**TABLE, "setups": [entry]}, "s", "s.toml")
+    assert "hunter2" not in str(error.value)
+
+
+def test_what_is_run_before_is_kept_without_it(tmp_path):
+    options = project.Options(tmp_path, before="load postgres://me:hunter2@h/x --all")
+    assert options.to_dict()["before"] == "load postgres://REPLACED@h/x --all"

@@ -50,37 +50,31 @@ def forking():
     process.wait()
 
 
-def wait_until_dead(pid):
-    wait_for(lambda: psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-    return {}
+@pytest.mark.parametrize(
+    ("role", "killed", "died", "found"),
+    [
+        ("web", False, 0, set()),
+        ("web", True, 1, {"process_died"}),
+        ("origin", True, 0, {"service_failed"}),  # no fault of the setup's
+    ],
+)
+def test_a_forked_worker_that_is_lost_makes_the_trial_invalid(run, bench_of, forking, role, killed, died, found):
+    def kills(load):
+        if killed:
+            os.kill(forking[1], signal.SIGKILL)
+            wait_for(lambda: psutil.Process(forking[1]).status() == psutil.STATUS_ZOMBIE)
+        return {}
 
-
-def test_a_worker_that_the_server_forked_and_lost_makes_the_trial_invalid(run, bench_of, forking):
-    bench_of.server.pid, worker = forking
-
-    bench_of.engine.meanwhile = lambda load: os.kill(worker, signal.SIGKILL) or wait_until_dead(worker)
+    server = Part(role, forking[0], charged=role == "web")
+    bench_of.server.parts = lambda: [server] if role == "web" else [Part("web", os.getpid()), server]
+    bench_of.engine.meanwhile = kills
     trial = run("throughput")
-    assert trial.evidence.processes_died == 1
-    assert trial.status == "invalid"
-    assert trial.log == "the end of the log"
-
-
-def test_a_service_that_ends_is_not_the_setups_fault(run, bench_of, forking):
-    service, worker = forking
-    bench_of.server.parts = lambda: [Part("web", os.getpid()), Part("origin", service, charged=False)]
-    bench_of.engine.meanwhile = lambda load: os.kill(worker, signal.SIGKILL) or wait_until_dead(worker)
-    trial = run("throughput")
-    assert trial.evidence.processes_died == 0
-    assert reasons(trial) == {"service_failed"}
-    assert not is_setups_own(trial.flags)
-
-
-def test_a_worker_that_lives_on_is_not_counted_as_dead(run, bench_of, forking):
-    bench_of.server.pid = forking[0]
-    trial = run("throughput")
-    assert trial.evidence.processes_died == 0
-    assert (trial.status, reasons(trial)) == ("ok", set())
-    assert {process.pid for process in trial.processes} == set(forking)
+    assert (trial.evidence.processes_died, reasons(trial), trial.valid) == (died, found, not found)
+    assert is_setups_own(trial.flags) == bool(died)
+    if not found:
+        assert {process.pid for process in trial.processes} == set(forking)
+    elif died:
+        assert trial.log == "the end of the log"
 
 
 def test_a_connection_that_is_lost_is_the_machines_fault_and_says_nothing_of_the_setup(run, bench_of):
@@ -113,38 +107,31 @@ def test_a_search_is_judged_by_all_of_its_probes(run, bench_of):
     bench_of.engine.meanwhile = first_has_a_wrong_body
     trial = run("capacity")
     assert len(bench_of.engine.loads) >= 3
-    assert trial.evidence.clock_jump_s == -3.0
-    assert trial.evidence.swapped_pages == 7
-    assert trial.evidence.contract_differences == 1
+    found = trial.evidence
+    assert (found.clock_jump_s, found.swapped_pages, found.contract_differences) == (-3.0, 7, 1)
     assert trial.status == "invalid"
 
 
 def test_a_probe_is_the_generators_where_it_is_late_by_more_than_half_of_the_limit(run, bench_of):
     def late_by(ms):
-        return lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
+        bench_of.engine.meanwhile = lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
+        return run("capacity").capacity
 
-    bench_of.engine.meanwhile = late_by(24.0)  # half of 50 ms is allowed
-    assert run("capacity").capacity.limited_by != "generator"
-    bench_of.engine.meanwhile = late_by(26.0)
-    limited = run("capacity").capacity
+    assert late_by(24.0).limited_by != "generator"  # half of 50 ms is allowed
+    limited = late_by(26.0)
     assert limited.limited_by == "generator"
     assert "p99 26.0 ms, under a limit of 50 ms" in limited.sentence + limited.probes[-1].why
 
 
-def test_only_the_first_probe_warms_up(run, bench_of):
+def test_each_probe_is_sent_at_other_moments_as_in_another_search_and_only_the_first_warms_up(run, bench_of):
     assert run("capacity").status == "ok"
-    first, *rest = bench_of.engine.loads
-    assert first.warmup_s > 0
-    assert {load.warmup_s for load in rest} == {0.0}
-
-
-def test_each_probe_is_sent_at_other_moments_and_they_are_the_same_in_another_search(run, bench_of):
+    loads = list(bench_of.engine.loads)
+    assert [load.warmup_s > 0 for load in loads] == [True] + [False] * (len(loads) - 1)
+    seeds = [load.arrival_seed for load in loads]
+    assert None not in seeds
+    assert len(set(seeds)) == len(seeds)
     run("capacity")
-    first = [load.arrival_seed for load in bench_of.engine.loads]
-    assert None not in first
-    assert len(set(first)) == len(first)
-    run("capacity")
-    assert [load.arrival_seed for load in bench_of.engine.loads[len(first) :]] == first
+    assert [load.arrival_seed for load in bench_of.engine.loads[len(loads) :]] == seeds
 
 
 def test_a_server_that_does_not_recover_from_a_probe_is_invalid(run, bench_of):
@@ -166,10 +153,9 @@ def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(bench_of
 
 def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):
     used = [1.0]
-    host, engine = bench_of.host, bench_of.engine
-    host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
-    engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
-    engine.closing = lambda: used.append(used.pop() + 100.0)  # what is under way at the end is worked off
+    bench_of.host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
+    bench_of.engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
+    bench_of.engine.closing = lambda: used.append(used.pop() + 100.0)  # what is under way at the end is worked off
     [process] = run("throughput").processes
     assert process.cpu_s == 2.0
 
@@ -201,31 +187,27 @@ def test_services_run_where_a_setup_says(bench_of):
 
 def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, bench_of):
     """So it hides nothing that another program takes of them."""
-    host, engine = bench_of.host, bench_of.engine
     used, busy = [0.0], [0.0]
     bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
-    host.usage = lambda parts, folder: {
+    bench_of.host.usage = lambda parts, folder: {
         7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0),
         8: Usage("redis", "redis-server", 8, used[0], 9.0, 9.0, 0),
     }
-    host.moment_of = lambda moment: dataclasses.replace(moment, cores_busy_s=busy[0])
+    bench_of.host.moment_of = lambda moment: dataclasses.replace(moment, cores_busy_s=busy[0])
 
     def works(load):
         used[0] += 0.2
         busy[0] += 0.4
         return {}
 
-    engine.meanwhile = works
+    bench_of.engine.meanwhile = works
     assert run("throughput").evidence.other_load > 0.0
 
 
 def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):
+    assert run("throughput").gauges == {}
     (tmp_path / f"pool-{os.getpid()}").write_bytes(NUMBERS.pack(3, 1))
     bench_of.server.folder = tmp_path
     gauges = run("throughput").gauges
     assert {name: shown[0] for name, shown in gauges.items()} == {"pool in use": (0.0, 3), "pool waiting": (0.0, 1)}
     assert run("capacity").gauges["pool in use"][0] == (0.0, 3)
-
-
-def test_where_no_process_has_a_gauge_none_is_kept(run):
-    assert run("throughput").gauges == {}

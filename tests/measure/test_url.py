@@ -7,8 +7,11 @@ from loadtests.measure import url as urls
 from loadtests.measure.url import UrlLoad, UrlRequests, UrlSearchOptions
 from loadtests.workload import Request
 
+URL = "http://127.0.0.1:8000/"
+LOGIN = "http://ada:hunter%3A@127.0.0.1:8000/"
 
-def parse(requests, url="http://127.0.0.1:8000/", **options):
+
+def parse(requests, url=URL, **options):
     return UrlLoad(url, requests, **options).load()
 
 
@@ -20,7 +23,7 @@ def search_of(url, objective="p99<2s", rate=100.0, **options):
 def test_a_request_in_full(tmp_path):
     (tmp_path / "body").write_bytes(b"\xff")
     asked = UrlRequests("POST", ("Accept: text/html", "X-A:b:c"), f"@{tmp_path / 'body'}")
-    load = parse(asked, "http://127.0.0.1:8000/a?b=1#a-fragment-is-never-sent")
+    load = parse(asked, f"{URL}a?b=1#a-fragment-is-never-sent")
     assert load.origin == "http://127.0.0.1:8000"
     headers = (("Accept", "text/html"), ("X-A", "b:c"))
     assert load.requests == (Request("POST /a?b=1", "POST", "/a?b=1", headers, b"\xff"),)
@@ -30,14 +33,15 @@ def test_a_request_in_full(tmp_path):
 
 def test_the_user_of_a_url_is_sent_as_a_header(mix):
     header = ("Authorization", "Basic YWRhOmh1bnRlcjo=")
-    load = parse(UrlRequests(headers=("A: b",)), "http://ada:hunter%3A@127.0.0.1:8000/a")
-    assert (load.origin, load.requests[0].headers) == ("http://127.0.0.1:8000", (("A", "b"), header))
-    load = parse(UrlRequests(workload=mix), "http://ada:hunter%3A@127.0.0.1:8000/", rate=5.0)
-    assert [request.headers for request in load.requests] == [(header,), (header,)]
-    search = search_of("http://ada:hunter%3A@127.0.0.1:8000/a")
-    assert (search.load.origin, search.load.requests[0].headers) == ("http://127.0.0.1:8000", (header,))
+    for load, headers in (
+        (parse(UrlRequests(headers=("A: b",)), f"{LOGIN}a"), (("A", "b"), header)),
+        (parse(UrlRequests(workload=mix), LOGIN, rate=5.0), (header,)),
+        (search_of(f"{LOGIN}a").load, (header,)),
+    ):
+        assert load.origin == "http://127.0.0.1:8000"
+        assert {request.headers for request in load.requests} == {headers}
     with pytest.raises(UserError, match="GET / has a header Authorization, and the URL names a user; leave one"):
-        parse(UrlRequests(headers=("authorization: x",)), "http://ada@127.0.0.1:8000/")
+        parse(UrlRequests(headers=("authorization: x",)), LOGIN)
 
 
 @pytest.mark.parametrize(
@@ -56,74 +60,58 @@ def test_a_password_in_a_url_is_in_no_error(url):
 
 
 def test_a_load_is_even_and_a_search_random_unless_it_is_said():
-    url = "http://127.0.0.1:8000/"
-
     def load(arrivals=None):
-        return UrlLoad(url, rate=5.0, arrivals=arrivals).load().arrival_seed
+        return UrlLoad(URL, rate=5.0, arrivals=arrivals).load().arrival_seed
 
-    def search(arrivals="random"):
-        return search_of(url, arrivals=arrivals).load.arrival_seed
+    def search(**arrivals):
+        return search_of(URL, **arrivals).load.arrival_seed
 
-    assert load() is load("even") is search("even") is None
-    assert load("random") == search() == search("random") is not None
-
-
-def test_a_workload_file(mix):
-    load = parse(UrlRequests(workload=mix), rate=5.0, duration="2s")
-    assert [request.path for request in load.requests] == ["/ok", "/status/503"]
-    assert (load.rate, load.recorded, load.duration_s) == (5, (), 2)
+    assert load() is load("even") is search(arrivals="even") is None
+    assert load("random") == search() is not None
 
 
 def test_a_replay_lasts_as_long_as_its_recording_unless_it_is_cut(mix):
     load = parse(UrlRequests(workload=mix, speed=0.1))
+    assert [request.path for request in load.requests] == ["/ok", "/status/503"]
     assert load.recorded == ((0, 0), (2, 1), (4, 0))
     assert (load.duration_s, load.rate) == (6, 0.5)
     cut = parse(UrlRequests(workload=mix, speed=0.1), duration="3s")
     assert (cut.recorded, cut.duration_s) == (((0, 0), (2, 1)), 3)
+    mixed = parse(UrlRequests(workload=mix), rate=5.0, duration="2s")
+    assert (mixed.rate, mixed.recorded, mixed.duration_s) == (5, (), 2)
 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (UrlRequests("BREW"), r"^--method: is 'BREW'; allowed: GET"),
-        (UrlRequests("GET\nX"), r"^--method: is 'GET\\nX'; allowed: GET"),
-        (UrlRequests(headers=("X: hunter2\u65e5",)), r"^--header: X: its value is not a line of Latin-1 text"),
-        (UrlRequests(headers=("nonsense",)), r"^--header 'nonsense': write a name, a colon and a value"),
-        (UrlRequests(headers=("Content-Length: 1",)), r"^--header: Content-Length is set by what sends"),
-        (UrlRequests(body="@none"), r"^--body @none: none cannot be read: No such file"),
-        (UrlRequests(speed=2), r"^--speed replays a recorded workload; name its file with --workload"),
-        (UrlRequests(speed=0), r"^--speed replays a recorded workload; name its file with --workload"),
+        ({"method": "GET\nX"}, r"^--method: is 'GET\\nX'; allowed: GET"),
+        ({"headers": ("X: hunter2\u65e5",)}, r"^--header: X: its value is not a line of Latin-1 text"),
+        ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
+        ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by what sends"),
+        ({"body": "@none"}, r"^--body @none: none cannot be read: No such file"),
+        ({"speed": 0}, r"^--speed replays a recorded workload; name its file with --workload"),
+        ({"workload": True, "method": "POST"}, "--workload names the requests"),
+        ({"workload": True, "headers": ("A: b",)}, "--workload names the requests"),
+        ({"workload": True, "body": ""}, "--workload names the requests"),
+        ({"workload": True, "speed": 1, "rate": 5.0}, "does not go with --rate"),
+        ({"workload": True, "url": f"{URL}a"}, r"--workload names the paths; write the URL without one: .*8000$"),
     ],
 )
-def test_a_mistake_gets_one_line(asked, says):
+def test_a_mistake_gets_one_line(mix, asked, says):
+    options = {key: asked[key] for key in ("url", "rate") if key in asked}
+    requests = {key: mix if key == "workload" else asked[key] for key in asked if key not in options}
     with pytest.raises(UserError, match=says) as error:
-        parse(asked)
+        parse(UrlRequests(**requests), **options)
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("others", [{"method": "POST"}, {"headers": ("A: b",)}, {"body": ""}])
-def test_a_workload_says_all_of_the_requests(mix, others):
-    with pytest.raises(UserError, match="--workload names the requests"):
-        parse(UrlRequests(workload=mix, **others))
-
-
-def test_a_workload_says_the_paths_and_a_replay_the_rate(mix):
-    with pytest.raises(
-        UserError, match=r"--workload names the paths; write the URL without one: http://127.0.0.1:8000$"
-    ):
-        parse(UrlRequests(workload=mix), "http://127.0.0.1:8000/a")
-    with pytest.raises(UserError, match="does not go with --rate"):
-        parse(UrlRequests(workload=mix, speed=1), rate=5.0)
-
-
-def test_an_engine_is_asked_for_no_more_than_it_can(mix):
-    def send(load):
+@pytest.mark.parametrize(
+    ("mixed", "options", "what"), [(True, {"rate": 5.0}, "send a mix"), (False, {"processes": 2}, "share a load")]
+)
+def test_an_engine_is_asked_for_no_more_than_it_can(mix, mixed, options, what):
+    load = parse(UrlRequests(workload=mix if mixed else None), **options)
+    with pytest.raises(UserError, match=f"the engine loadtest cannot {what} .*; use openloop"):
         urls.send("loadtest", load, lambda second: None)
-
-    with pytest.raises(UserError, match="the engine loadtest cannot send a mix of requests; use openloop"):
-        send(parse(UrlRequests(workload=mix), rate=5.0))
-    with pytest.raises(UserError, match="the engine loadtest cannot share a load among several processes; use"):
-        send(parse(UrlRequests(), processes=2))
 
 
 @pytest.mark.servers

@@ -9,21 +9,8 @@ import pytest
 from loadtests.setups import needs, services
 from tests.fixtures.databases import postgresql
 
-
-def with_services(*names):
-    """Marks a test of servers that this machine may lack."""
-    lacks = pytest.mark.skipif(
-        bool(needs.missing_needs(names)), reason=f"not all are there: apt-get install {' '.join(names)}"
-    )
-    return lambda test: pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
-
-
-with_postgresql = with_services("postgresql")
-
-
 REQUESTS, LEAKS_ONE_IN = 100, 5
 CONNECTIONS = 97  # that PostgreSQL as initdb makes it gives to others than superusers
-
 LEAKING = f"""
 import itertools, os
 import psycopg
@@ -54,8 +41,6 @@ duration = "2s"
 warmup = "0s"
 services = ["postgresql"]
 """
-
-
 BETWEEN = """
 setups = [{ setup = "gunicorn-gthread", env = { THREADS = 8, CONN_MAX_AGE = 60, PGBOUNCER = 1 } }]
 blocks = 1
@@ -69,6 +54,14 @@ services = ["postgresql"]
 """
 
 
+def with_services(*names):
+    """Marks a test of servers that this machine may lack."""
+    lacks = pytest.mark.skipif(
+        bool(needs.missing_needs(names)), reason=f"not all are there: apt-get install {' '.join(names)}"
+    )
+    return lambda test: pytest.mark.servers(pytest.mark.exhaustive(lacks(test)))
+
+
 @pytest.fixture
 def leaking(tmp_path):
     """A project that leaves one in a number of its connections open, in a transaction."""
@@ -80,21 +73,24 @@ def leaking(tmp_path):
 
 
 @pytest.fixture
-def somebody_elses():
-    """The address of a PostgreSQL that the run does not start."""
-    with postgresql() as folder:
-        yield f"postgresql://testproject@/testproject?host={folder}"
+def measured(cli, tmp_path):
+    """A function: the trial of a study, the values of its gauges by name, and what was printed."""
+
+    def run(study, *options):
+        (tmp_path / "study.toml").write_text(study)
+        folder = tmp_path / "run"
+        _, *printed = cli.run("run", tmp_path / "study.toml", *options, "--anyway", "--output", folder)
+        trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
+        cli.wait_until_nothing_runs()
+        return trial, {name: [value for _, value in series] for name, series in trial["gauges"].items()}, printed
+
+    return run
 
 
-@with_postgresql
-def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp_path):
-    study = tmp_path / "leak.toml"
-    study.write_text(STUDY)
-    folder = tmp_path / "run"
-    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
-    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
-    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
-    assert trial["result"]["ok"] == REQUESTS, printed + errors
+@with_services("postgresql")
+def test_an_application_that_leaks_one_connection_in_n_reads_n(measured, leaking):
+    trial, gauges, printed = measured(STUDY, "--app", leaking)
+    assert trial["result"]["ok"] == REQUESTS, printed
     assert gauges["connections opened"] == [REQUESTS]
     left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
@@ -102,52 +98,35 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(cli, leaking, tmp
     assert left // 2 < gauges["connections idle in transaction"][-1] <= left
     assert gauges["connections refused"] == [0]
     assert not trial["evidence"]["service_failed"]  # its processes end with their connections
-    cli.wait_until_nothing_runs()
 
 
-@with_postgresql
-def test_an_application_that_takes_all_connections_before_they_are_counted_is_counted(cli, leaking, tmp_path):
+@with_services("postgresql")
+def test_an_application_that_takes_all_connections_before_they_are_counted_is_counted(measured, leaking):
     (leaking / "mysite" / "urls.py").write_text(LEAKING.replace(f"% {LEAKS_ONE_IN}", "% 1"))
-    study = tmp_path / "leak.toml"
-    study.write_text(STUDY.replace('warmup = "0s"', f'warmup = "{CONNECTIONS // 50 + 1}s"'))
-    folder = tmp_path / "run"
-    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
-    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
-    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
-    assert set(gauges["connections"]) == {CONNECTIONS}, printed + errors
+    warm = STUDY.replace('warmup = "0s"', f'warmup = "{CONNECTIONS // 50 + 1}s"')
+    trial, gauges, printed = measured(warm, "--app", leaking)
+    assert set(gauges["connections"]) == {CONNECTIONS}, printed
     assert gauges["connections refused"] == [REQUESTS]
     assert trial["result"]["ok"] == 0
-    cli.wait_until_nothing_runs()
 
 
-@with_postgresql
-def test_whom_somebody_elses_database_refused_is_unknown(cli, leaking, somebody_elses, tmp_path):
-    cli.env["DATABASE_URL"] = somebody_elses
-    study = tmp_path / "leak.toml"
-    study.write_text(STUDY)
-    folder = tmp_path / "run"
-    _, printed, errors = cli.run("run", study, "--app", leaking, "--anyway", "--output", folder)
-    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
-    assert trial["gauges"]["connections opened"][0][1] == REQUESTS, printed + errors
-    assert "connections refused" not in trial["gauges"]
-    cli.wait_until_nothing_runs()
+@with_services("postgresql")
+def test_whom_somebody_elses_database_refused_is_unknown(cli, measured, leaking):
+    with postgresql() as folder:  # which the run does not start
+        cli.env["DATABASE_URL"] = f"postgresql://testproject@/testproject?host={folder}"
+        _, gauges, printed = measured(STUDY, "--app", leaking)
+    assert gauges["connections opened"][0] == REQUESTS, printed
+    assert "connections refused" not in gauges
 
 
 @with_services("postgresql", "pgbouncer")
-def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(cli, tmp_path):
-    study = tmp_path / "between.toml"
-    study.write_text(BETWEEN)
-    folder = tmp_path / "run"
-    _, printed, errors = cli.run("run", study, "--anyway", "--output", folder)
-    trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
-    gauges = {name: [value for _, value in readings] for name, readings in trial["gauges"].items()}
-    assert gauges["connections to pgbouncer"][-1] == 8, printed + errors  # a thread each, kept
+def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(measured):
+    trial, gauges, printed = measured(BETWEEN)
+    assert gauges["connections to pgbouncer"][-1] == 8, printed  # a thread each, kept
     assert 1 <= max(gauges["connections"]) <= 8
     assert trial["result"]["errors"] == {}
-    assert {one["role"]: one["charged"] for one in trial["processes"]} == {
-        "web": True, "pgbouncer": True, "postgresql": False
-    }  # fmt: skip
-    cli.wait_until_nothing_runs()
+    charged = {one["role"]: one["charged"] for one in trial["processes"]}
+    assert charged == {"web": True, "pgbouncer": True, "postgresql": False}
 
 
 def test_without_pgbouncer_its_setups_are_left_out_and_that_is_said(command, monkeypatch):
@@ -169,21 +148,16 @@ def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, mo
     assert 'gunicorn-gthread in test throughput: PGBOUNCER is for tests with services = ["postgresql"]' in errors
 
 
-def test_of_two_services_with_one_variable_the_first_is_in_front(monkeypatch):
+def test_a_database_on_another_machine_is_not_counted_and_that_is_said(refused):
+    errors = refused("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
+    assert "the service postgresql is for projects that are served on this machine" in errors
+
+
+def test_the_servers_find_the_service_in_front_unless_the_environment_names_a_database(monkeypatch):
     monkeypatch.delenv("DATABASE_URL", raising=False)
     in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
     assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}
-    assert services.found_here(["postgresql"]) == {"DATABASE_URL": behind}
-
-
-def test_the_servers_find_the_services_own_database_unless_the_environment_names_one(monkeypatch):
-    monkeypatch.delenv("DATABASE_URL", raising=False)
-    assert services.found_here(["postgresql", "redis"])["DATABASE_URL"].endswith("?host=$RUN_DIR")
+    assert services.found_here(["postgresql", "redis"])["DATABASE_URL"] == behind
+    assert behind.endswith("?host=$RUN_DIR")
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
     assert services.found_here(["postgresql"]) == {}
-
-
-def test_a_database_on_another_machine_is_not_counted_and_that_is_said(command):
-    code, _, errors = command("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
-    assert (code, errors.count("\n")) == (1, 1)
-    assert "the service postgresql is for projects that are served on this machine" in errors

@@ -37,14 +37,9 @@ def test_cores_that_are_not_to_be_had(allowed, wanted):
         cores.allot(wanted)
 
 
-@pytest.mark.parametrize(("wanted", "servers"), [(None, (0, 1, 2, 3)), ("1-2", (1, 2))])
-def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores(allowed, wanted, servers):
+def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores_and_share_none(allowed):
     allowed(0, 1, 2, 3)
-    assert cores.all_of(wanted) == servers
-
-
-def test_a_core_of_one_machine_is_not_that_of_another():
-    assert cores.Cores((0, 1), (1,)).shared
+    assert (cores.all_of(None), cores.all_of("1-2")) == ((0, 1, 2, 3), (1, 2))
     assert not cores.Cores((0, 1), (1,), machines=2).shared
 
 

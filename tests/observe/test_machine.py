@@ -1,25 +1,162 @@
-"""The versions of what is not a Python package."""
+"""What a machine is and does: its speed, what others do on it, who takes its cores, and the versions of its servers."""
 
-import stat
+import os
+import subprocess
+import sys
+import time
 
-from loadtests.observe import machine
+import pytest
+
+from loadtests.hosts.local import Local
+from loadtests.observe import calibration, conditions, machine, other_load, top_processes
+from loadtests.observe.conditions import Conditions, Moment, interrupts_s, now, together
+from loadtests.observe.other_load import OthersMoment
+from loadtests.observe.processes import Part
+from loadtests.observe.top_processes import CpuLook, Taker, Takers, between
+
+BURN = "import time\nwhile time.process_time() < 0.3: pass"
+ME = Part("harness", os.getpid())
+COMPILER, OURS, BEGUN = (7, 1.0), (8, 2.0), (9, 3.0)
 
 
-def program(folder, name, script):
-    file = folder / name
-    file.write_text(f"#!/bin/sh\n{script}\n")
-    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+def test_the_calibration_loop_runs_on_the_core_that_is_named_and_the_caller_stays_where_it_was(monkeypatch):
+    before = os.sched_getaffinity(0)
+    core = max(before)
+    seen = set()
+    monkeypatch.setattr(calibration, "_work", lambda: seen.add(frozenset(os.sched_getaffinity(0))))
+    assert calibration.calibrate(core) > 0
+    assert seen == {frozenset({core})}
+    assert os.sched_getaffinity(0) == before
 
 
-def test_the_versions_of_nginx_and_apache_are_what_they_say_of_themselves(tmp_path, monkeypatch):
+def test_the_calibration_loop_is_the_same_work_each_time_and_speeds_are_shares_of_the_usual_one():
+    assert calibration._work() == calibration._work() == len(calibration.HEADERS)
+    assert calibration.spread([0.1, 0.1, 0.2, 0.1, 0.08]) == (0.5, 1.25)
+
+
+def test_what_others_took_is_what_the_setup_did_not_use():
+    first = Moment(monotonic_s=10.0, wall_s=1000.0, cores_busy_s=50.0, swapped_pages=3, mhz=None)
+    found = conditions.between(first, Moment(20.0, 1012.5, 66.0, 10, None), [0, 1], own_cpu_s=12.0)
+    assert found == Conditions(10.0, clock_jump_s=2.5, other_load=(16.0 - 12.0) / 20.0, swapped_pages=7, mhz=None)
+    assert conditions.between(first, Moment(20.0, 1010.0, 50.0, 3, None), [0], own_cpu_s=1.0).other_load == 0.0
+
+
+def test_several_stretches_count_by_how_long_they_were():
+    short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, other_load=0.5, swapped_pages=1, mhz=None)
+    long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, other_load=0.1, swapped_pages=2, mhz=2000.0)
+    assert together([short, long]) == Conditions(10.0, -0.2, pytest.approx(0.14), 3, 2000.0)
+
+
+def test_the_machine_can_be_read():
+    first, last = now([0]), now([0])
+    assert last.monotonic_s >= first.monotonic_s
+    assert last.cores_busy_s >= first.cores_busy_s > 0
+    assert 0 <= interrupts_s([0]) <= now([0]).cores_busy_s
+    before = other_load.moment([0], [ME])
+    assert other_load.between(before, other_load.moment([0], [ME])).other_load >= 0
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    """Two cores that were busy for 5,000 s, of which 10 s went to interrupts and 40 s to others of the hypervisor."""
+    monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
+    monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
+    monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)
+
+
+def test_other_load_is_what_the_cores_did_but_for_interrupts_and_what_is_ours(busy):
+    seen = other_load.moment([0, 1], [])
+    assert seen == OthersMoment(1.0, (5000.0 - 10.0 - 40.0) / 2, 20.0, 3, 2000.0)
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    assert other_load.moment([0, 1], [Part("gone", gone.pid)]) == seen
+    before = other_load.moment([0, 1], [ME]).programs_s
+    assert before < seen.programs_s
+    # What was started and has ended is ours as well.
+    subprocess.run([sys.executable, "-c", BURN], check=True)
+    assert before - other_load.moment([0, 1], [ME]).programs_s > 0.1
+    alone = Part("harness", os.getpid(), alone=True)
+    assert other_load.moment([0], [alone]).programs_s > other_load.moment([0], [ME]).programs_s + 0.2
+
+
+def test_what_is_taken_off_too_much_hides_no_steal():
+    first = OthersMoment(monotonic_s=10.0, programs_s=7.0, stolen_s=1.0, swapped_pages=3, mhz=None)
+    last = OthersMoment(monotonic_s=20.0, programs_s=6.0, stolen_s=3.0, swapped_pages=5, mhz=2000.0)
+    assert other_load.between(first, last) == Conditions(10.0, 0.0, 0.2, 2, 2000.0)
+
+
+def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
+    used = {key: (f"program {key[0]}", seconds) for key, seconds in cpu_s.items()}
+    return CpuLook(at_s, used, frozenset(ours), busy_s, steal_s)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "found"),
+    [
+        # Others have their share of a core, and we are not among them.
+        (
+            look(0.0, {COMPILER: 5.0, OURS: 1.0}, 100.0),
+            look(2.0, {COMPILER: 6.5, OURS: 2.0}, 102.5),
+            Takers((Taker("program 7", 7, 0.75),)),
+        ),
+        (look(0.0, {}, 100.0), look(2.0, {}, 100.0, steal_s=1.0), Takers(steal=0.5)),
+        # What began and ended meanwhile is what is missing of the sum.
+        (
+            look(0.0, {OURS: 0.0}, 100.0),
+            look(1.0, {OURS: 0.25, BEGUN: 0.25}, 101.0, ours=(OURS, BEGUN)),
+            Takers(brief=0.5),
+        ),
+        # A PID that was given again is another program.
+        (look(0.0, {COMPILER: 50.0}, 100.0), look(1.0, {(7, 9.0): 0.5}, 100.5), Takers(brief=0.5)),
+    ],
+)
+def test_what_takes_the_cores_is_the_difference_between_two_looks(first, last, found):
+    assert between(first, last) == found
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (Takers((Taker("idle", 1, 0.01),), brief=0.01, steal=0.01), "just now nothing else takes the cores"),
+        (
+            Takers((Taker("a", 1, 1.5), Taker("b", 2, 0.9), Taker("c", 3, 0.5), Taker("d", 4, 0.4))),
+            "just now the cores are taken by a (pid 1, 150% of a core), b (pid 2, 90% of a core) and "
+            "c (pid 3, 50% of a core)",
+        ),
+        (
+            Takers(brief=0.5, steal=0.3),
+            "just now the cores are taken by programs that come and go (50% of a core) and other machines of the "
+            "hypervisor (steal, 30% of a core)",
+        ),
+        (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"just now the cores are taken by \x1b[2J\n (pid 1, 100% of a core)"),
+    ],
+)
+def test_they_are_reported_in_one_line_the_greedy_only(found, sentence):
+    assert found.sentence == sentence
+
+
+def test_what_this_process_started_is_ours(monkeypatch):
+    child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    monkeypatch.setattr(top_processes, "WATCHED_S", 0.2)
+    try:
+        time.sleep(0.1)
+        found = {one.pid for one in Local().top_processes().programs}
+    finally:
+        child.kill()
+        child.wait()
+    assert found
+    assert not found & {child.pid, os.getpid()}
+
+
+def test_the_versions_of_nginx_and_apache_are_what_they_say_of_themselves_if_anything(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    program(tmp_path, "nginx", "echo 'nginx version: nginx/1.22.1' >&2")
-    program(tmp_path, "apache2", "echo 'Server version: Apache/2.4.62 (Debian)'; echo 'Server built: 2024/10'")
+    for name, script in (
+        ("nginx", "echo 'nginx version: nginx/1.22.1' >&2"),
+        ("apache2", "echo 'Server version: Apache/2.4.62 (Debian)'; echo 'Server built: 2024/10'"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
     versions = machine.versions()
     assert (versions["nginx"], versions["apache"]) == ("1.22.1", "2.4.62")
-
-
-def test_a_server_that_says_nothing_of_its_version_has_none(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    program(tmp_path, "nginx", "exit 1")
+    (tmp_path / "nginx").write_text("#!/bin/sh\nexit 1\n")
     assert machine.versions()["nginx"] is None

@@ -23,35 +23,6 @@ ANSWERING = """
 import sys
 for line in sys.stdin: print(line, end="", flush=True)
 """
-
-
-@pytest.fixture
-def busy():
-    process = subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    yield process
-    process.stdin.close()
-    process.stdout.close()
-    process.wait()
-
-
-def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy):
-    before = processes.snapshot([Part("worker_0", os.getpid())])
-    assert busy.stdout.readline() == b"done\n"
-    after = processes.snapshot([Part("worker_0", busy.pid, charged=False)])
-    rows = {row.pid: row for row in processes.difference(before, after)}
-    child = next(row for pid, row in rows.items() if pid != busy.pid)
-    assert len(rows) == 2
-    assert {(row.role, row.charged) for row in rows.values()} == {("worker", False)}
-    assert 0.25 <= child.cpu_s < 5
-    assert rows[busy.pid].peak_rss_mb >= 57
-    assert child.context_switches > 0
-
-
-def test_a_process_can_be_meant_without_its_children(busy):
-    assert busy.stdout.readline() == b"done\n"
-    assert set(processes.snapshot([Part("agent", busy.pid, alone=True)])) == {busy.pid}
-
-
 COMES_AND_GOES = """
 import os, sys
 for _ in range(3):
@@ -65,6 +36,37 @@ sys.stdin.read()
 """
 
 
+@pytest.fixture
+def busy():
+    process = subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    yield process
+    process.stdin.close()
+    process.stdout.close()
+    process.wait()
+
+
+def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy, monkeypatch):
+    before = processes.snapshot([Part("worker_0", os.getpid())])
+    assert busy.stdout.readline() == b"done\n"
+    after = processes.snapshot([Part("worker_0", busy.pid, charged=False)])
+    rows = {row.pid: row for row in processes.difference(before, after)}
+    child = next(row for pid, row in rows.items() if pid != busy.pid)
+    assert len(rows) == 2
+    assert {(row.role, row.charged) for row in rows.values()} == {("worker", False)}
+    assert 0.25 <= child.cpu_s < 5
+    assert rows[busy.pid].peak_rss_mb >= 57
+    assert child.context_switches > 0
+    assert set(processes.snapshot([Part("agent", busy.pid, alone=True)])) == {busy.pid}
+
+    def refusing(clock):
+        raise OSError
+
+    # Without a clock of the process the ticks count.
+    monkeypatch.setattr(time, "clock_gettime_ns", refusing)
+    used = processes.snapshot([Part("web", busy.pid)])
+    assert 0.25 <= max(one.cpu_s for one in used.values()) < 5
+
+
 def test_a_program_whose_processes_come_and_go_is_one_with_all_that_they_used():
     command = [sys.executable, "-c", COMES_AND_GOES]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
@@ -74,15 +76,6 @@ def test_a_program_whose_processes_come_and_go_is_one_with_all_that_they_used():
         assert list(before) == list(after) == [program.pid]
         assert after[program.pid].cpu_s >= 0.25
         program.stdin.close()
-
-
-def usage(cpu_s, switches):
-    return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
-
-
-def test_usage_is_the_difference_between_two_moments():
-    [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 130)})
-    assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
 
 
 def test_what_is_shorter_than_a_tick_of_the_kernel_is_seen():
@@ -99,19 +92,15 @@ def test_what_is_shorter_than_a_tick_of_the_kernel_is_seen():
     assert 0 < row.cpu_s < TICK_S
 
 
-def test_little_in_each_of_many_stretches_adds_up():
+def usage(cpu_s, switches):
+    return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
+
+
+def test_usage_is_the_difference_between_two_moments_and_little_in_each_of_many_adds_up():
+    [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 130)})
+    assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
     stretches = [processes.difference({7: usage(n, 0)}, {7: usage(n + 0.0002, 0)}) for n in range(5)]
     assert [row.cpu_s for row in processes.together(stretches)] == [pytest.approx(0.001)]
-
-
-def test_without_a_clock_of_the_process_the_ticks_count(busy, monkeypatch):
-    def refusing(clock):
-        raise OSError
-
-    assert busy.stdout.readline() == b"done\n"
-    monkeypatch.setattr(time, "clock_gettime_ns", refusing)
-    used = processes.snapshot([Part("web", busy.pid)])
-    assert 0.25 <= max(one.cpu_s for one in used.values()) < 5
 
 
 def test_a_process_that_is_gone_is_left_out():

@@ -17,11 +17,19 @@ def counted(late, rate, seconds=30.0):
     return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate, sent))
 
 
-def believing(*probes, about=1000.0):
+def believing(*probes):
     belief = Belief(1.0, 100_000.0)
-    belief.expect(about)
+    belief.expect(1000.0)
     for rate, judgement in probes:
         belief.add(rate, judgement)
+    return belief
+
+
+def overloaded(answered):
+    """After an overload of 2,000 requests of which this number was answered; the rest was late."""
+    belief = believing()
+    tail = Tail(2000.0 - answered, 20.0, 2000.0, 100.0, answered)
+    belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])
     return belief
 
 
@@ -37,20 +45,9 @@ def test_one_probe_that_contradicts_many_is_outvoted():
     assert 880 < belief.capacity < 1000
 
 
-def overloaded(answered, sent=2000.0, about=1000.0):
-    """After an overload of which so much was answered; the rest was late."""
-    belief = believing(about=about)
-    tail = Tail(sent - answered, 0.01 * sent, sent, 0.05 * sent, answered)
-    belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])
-    return belief
-
-
-def test_what_an_overloaded_server_answers_says_where_its_capacity_ends():
+def test_what_an_overloaded_server_answers_says_where_its_capacity_ends_and_how_steep_the_rise_is():
     assert overloaded(answered=1000).capacity < overloaded(answered=1400).capacity < 1400
     assert overloaded(answered=1000).spread < believing().spread
-
-
-def test_the_nearer_the_capacity_is_to_what_an_overload_answers_the_steeper_is_the_rise():
     near, far = overloaded(answered=1020), overloaded(answered=1020)
     near.add(980.0, clear(True))
     far.add(620.0, clear(False))
@@ -74,14 +71,11 @@ def test_the_number_of_late_requests_says_how_near_a_rate_is(late, low, high):
     assert low < believing((1000.0, counted(late, 1000.0))).capacity < high
 
 
-def test_counts_of_neighbouring_rates_add_up():
+def test_counts_of_neighbouring_rates_add_up_and_more_seconds_say_more():
     once = believing((1000.0, counted(1.5, 1000.0)), (960.0, counted(0.4, 960.0)))
     often = believing(*[(1000.0, counted(1.5, 1000.0)), (960.0, counted(0.4, 960.0))] * 4)
     assert 955 < often.capacity < 1000
     assert often.spread < 0.8 * once.spread
-
-
-def test_more_seconds_say_more():
     assert believing((1000.0, counted(1.0, 1000.0, 300.0))).spread < believing((1000.0, counted(1.0, 1000.0))).spread
 
 

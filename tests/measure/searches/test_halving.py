@@ -38,9 +38,6 @@ def test_the_worse_half_goes_and_the_rest_is_measured_twice_as_often():
     assert (outcome.pick, outcome.runner_up) == ("a", "b")
     assert outcome.low < 100 / 90 < outcome.high
     assert outcome.significant
-
-
-def test_where_less_is_better_the_least_is_picked():
     assert play(Halving("abcde", 2, more_is_better=False), wobbling)[1].pick == "e"
 
 
@@ -64,6 +61,10 @@ def test_no_difference_is_not_significant():
 def test_what_breaks_goes_however_good_it_was():
     outcome = play(Halving("abcde", 1), wobbling, broken={("a", 2)})[1]
     assert (outcome.pick, outcome.runner_up) == ("b", "c")
+    # The only one that works is picked without a comparison.
+    assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
+    with pytest.raises(ValueError, match="no candidate has a valid trial"):
+        play(Halving("abc", 1), lambda one, block: None)
 
 
 def test_what_the_machine_spoiled_has_not_lost():
@@ -72,15 +73,6 @@ def test_what_the_machine_spoiled_has_not_lost():
     )
     assert rounds[1].candidates == ("a", "b", "c", "d")
     assert outcome.pick == "a"
-
-
-def test_the_only_one_that_works_is_picked_without_a_comparison():
-    assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
-
-
-def test_if_nothing_works_there_is_an_error():
-    with pytest.raises(ValueError, match="no candidate has a valid trial"):
-        play(Halving("abc", 1), lambda one, block: None)
 
 
 def test_what_it_costs():

@@ -6,7 +6,7 @@ import pytest
 from loadtests.measure.searches.capacity import LimitedBy, Purpose
 from loadtests.plan.objective import Objective, SearchPlan
 from tests.fixtures.exhaustive import exhaustive_but
-from tools.simulation.servers import SimulatedServer, noisy, queue, search, servers
+from tools.simulation.servers import noisy, queue, search, servers
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 OBJECTIVE = Objective()
@@ -21,17 +21,15 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def known() -> dict[str, SimulatedServer]:
+def known():
     """The simulated servers by name."""
-    return {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
-
-
-def test_these_are_all_servers(known: dict[str, SimulatedServer]) -> None:
-    assert list(known) == NAMES
+    known = {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
+    assert list(known) == NAMES  # each has its tests
+    return known
 
 
 @pytest.mark.parametrize("name", exhaustive_but(NAMES[:2], NAMES))
-def test_capacity_is_found_within_five_percent(known: dict[str, SimulatedServer], name: str) -> None:
+def test_capacity_is_found_within_five_percent(known, name):
     server = known[name]
     found = [search(server, PLAN, OBJECTIVE, np.random.default_rng(seed)).found for seed in range(5)]
     rates = [one.rate for one in found if one.rate is not None]
@@ -45,38 +43,33 @@ def test_capacity_is_found_within_five_percent(known: dict[str, SimulatedServer]
 
 
 @pytest.mark.parametrize("name", exhaustive_but([QUEUE], [QUEUE, "queue of 5000/s", "cliff", DRIFTING]))
-def test_a_bracket_is_found_within_a_minute_and_the_capacity_in_about_two(
-    known: dict[str, SimulatedServer], name: str
-) -> None:
+def test_a_bracket_is_found_within_a_minute_and_the_capacity_in_about_two(known, name):
     searches = [search(known[name], PLAN, OBJECTIVE, np.random.default_rng(seed)) for seed in range(15)]
     assert max(one.bracket_s for one in searches) < 60
     assert np.median([one.seconds for one in searches]) < 130
 
 
-def test_slow_leak_passes_short_probes_that_long_ones_fail(known: dict[str, SimulatedServer]) -> None:
+def test_slow_leak_passes_short_probes_that_long_ones_fail(known):
     leak = known["slow leak"]
     found = search(leak, PLAN, OBJECTIVE, np.random.default_rng(0)).found
     short = [r.probe.rate for r in found.records if r.probe.purpose is not Purpose.CONFIRM and r.judgement.clear]
     assert max(short) > leak.capacity > (found.rate or 0)
 
 
-def test_overloaded_probe_is_lost_early() -> None:
+def test_overloaded_probe_is_lost_early():
     probe = queue(1000, OBJECTIVE).probe(2000, 30, OBJECTIVE, np.random.default_rng(0))
     assert probe.lost is not None
     assert "by second 1" in probe.lost
 
 
 @pytest.mark.parametrize("arrivals", ["random", "even"])
-def test_queue_at_its_capacity_has_the_objectives_p99(arrivals: str) -> None:
+def test_queue_at_its_capacity_has_the_objectives_p99(arrivals):
     server = queue(200, OBJECTIVE, arrivals)
     probe = server.probe(server.capacity, 600, OBJECTIVE, np.random.default_rng(0))
     assert probe.percentiles_ms["p99"] == pytest.approx(50, rel=0.1)
 
 
-def test_noise_costs_capacity_little() -> None:
+def test_noise_costs_capacity_little_and_a_server_too_slow_for_the_objective_has_none():
     assert noisy(1000, OBJECTIVE, PLAN.long_s).capacity == pytest.approx(queue(1000, OBJECTIVE).capacity, rel=0.05)
-
-
-def test_server_too_slow_for_the_objective_has_no_capacity() -> None:
     with pytest.raises(ValueError, match="cannot meet p99<50ms"):
         queue(50, OBJECTIVE)

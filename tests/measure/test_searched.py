@@ -1,0 +1,247 @@
+"""Searches for a capacity over WebSockets, for the most streams and for the most users, on servers of known capacity;
+none is started."""
+
+import dataclasses
+import math
+
+import pytest
+
+from loadtests.measure import contract_check
+from loadtests.measure.capacity import find
+from loadtests.plan import objective as objectives
+from loadtests.plan.kinds import metric
+from loadtests.plan.kinds.stream import CAPACITY
+from loadtests.plan.objective import SearchPlan
+from loadtests.records import Deliveries, Second, Streams
+from loadtests.records.result import NOTHING
+from loadtests.workload import Load, Users
+from tests.fixtures.bench import a_block, measure
+from tests.fixtures.conversations import SEARCHES, holding
+from tests.fixtures.results import good_result, histogram_of
+
+HOLDS = 5000.0  # of what is counted, per second
+STREAMS = 37
+SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
+
+
+@pytest.fixture
+def search(bench_of, monkeypatch):
+    """A function: the trial of a search of that kind on a server, and its test; what is not as usual, by key."""
+    monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
+
+    def search(kind, server, **changes):
+        bench_of.engine.meanwhile = server
+        usual = SEARCHES.get(kind, {"start_rate": 5, "probe": "1s"})
+        made, _, [planned] = a_block(bench_of, {"setups": ["uvicorn"], "tests": {kind: {**usual, **changes}}})
+        made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], dialect="plain")
+        return measure(made, planned), planned.test
+
+    return search
+
+
+def echoing(load):
+    """Answers in 5 ms up to what it holds, and in 500 beyond."""
+    return {"response_time_ms": FAST if load.rate <= HOLDS else SLOW}
+
+
+def delivering(load, loses=0.0):
+    """Takes all that is published; delivers it in 10 ms up to what it holds, and in 500 beyond."""
+    lag_ms = 10.0 if load.rate * load.counts_each <= HOLDS else 500.0
+    expected = round(int(load.rate * load.duration_s) * load.counts_each)
+    missing = round(expected * loses)
+    lags = dict.fromkeys(NOTHING, lag_ms)
+    return {
+        "deliveries": Deliveries(expected, expected - missing, missing, 0, 0, lags, in_time=expected),
+        "connections": holding(21),
+        "histograms": {"lag": histogram_of({round(1000 * lag_ms): expected - missing})},
+    }
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
+    trial, test = search(kind, delivering if kind == "broadcast-capacity" else echoing)
+    assert (trial.status, trial.capacity.limited_by) == ("ok", "server")
+    assert HOLDS / 1.03 <= trial.capacity.rate <= HOLDS
+    assert test.decisive.read(trial) == trial.capacity.rate
+    assert f"{test.kind.cost_unit.plural}/s within the objective" in trial.capacity.sentence
+    assert test.why_unknown(trial) == ""
+    sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
+    assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
+    # The figures next to it are those of the probe that confirmed it.
+    per_send = bench_of.engine.loads[0].counts_each
+    assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
+
+
+def test_a_probe_keeps_the_lag_of_its_deliveries(search):
+    trial, _ = search("broadcast-capacity", delivering)
+    assert {probe.lag_ms["p99"] for probe in trial.capacity.probes} == {10.0, 500.0}
+    assert {probe.response_time_ms["p99"] for probe in trial.capacity.probes} == {2.0}
+    failed = [probe.why for probe in trial.capacity.probes if probe.outcome == "fail"]
+    assert set(failed) == {"lag p99 500.0 ms, at most 100 ms"}
+    assert metric("delivered_percent").read(trial) == 100
+
+
+def losing(load):
+    return delivering(load, loses=0.02)
+
+
+def refusing(load):
+    return {**(delivering if load.counts_each > 1 else echoing)(load), "connections": holding(21, refused=10)}
+
+
+def to_nobody(load):
+    return {"deliveries": Deliveries(0, 0, 0, 0, 0, dict(NOTHING)), "connections": holding(21)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "server", "why"),
+    [
+        ("broadcast-capacity", losing, "of the deliveries missing, at most 0.01%"),
+        ("echo-capacity", refusing, "47.62% of its connections refused or lost"),
+        ("broadcast-capacity", refusing, "47.62% of its connections refused or lost"),
+        ("broadcast-capacity", to_nobody, ""),
+    ],
+)
+def test_what_loses_or_refuses_has_no_capacity_whatever_its_times(search, kind, server, why):
+    trial, _ = search(kind, server)
+    assert (trial.capacity.rate, trial.capacity.limited_by) == (None, "server")
+    assert why in trial.capacity.probes[0].why
+
+
+def test_one_that_is_allowed_to_lose_has(search):
+    server, objective = lambda load: delivering(load, loses=0.0005), "lag p99<100ms, missing<0.1%"
+    assert search("broadcast-capacity", server, objective=objective)[0].capacity.rate is not None
+
+
+@pytest.mark.parametrize("reads", [False, True])
+@pytest.mark.parametrize(("late_ms", "limited_by"), [(49.0, "max_rate"), (51.0, "generator")])
+def test_a_probe_is_the_generators_where_it_is_late_by_half_of_what_a_lag_may_be(search, late_ms, limited_by, reads):
+    def late(load):
+        lag, found = {**NOTHING, "p50": 0.1, "p99": late_ms}, delivering(load)
+        if reads:
+            return {**found, "deliveries": dataclasses.replace(found["deliveries"], reading_lag_ms=lag)}
+        return {**found, "pacing_lag_ms": lag}
+
+    assert search("broadcast-capacity", late, max_rate=4000)[0].capacity.limited_by == limited_by
+
+
+def streams(load, delay_ms=5.0, **changes):
+    """What becomes of the streams of a load of which all go well, but for the changes."""
+    count = load.streams.count
+    events = round(count * load.duration_s / load.streams.interval_s)
+    found = Streams(
+        begun=count, whole=count, broken=0, unanswered=0, cut=0, answered=count,
+        events=events, in_time=events, missing=0, most=count,
+        first_ms=dict(NOTHING), delay_ms={**NOTHING, "p99": delay_ms}, reading_lag_ms=dict(NOTHING),
+    )  # fmt: skip
+    times = {"event_delay": histogram_of({round(1000 * delay_ms): events}), "response_time": histogram_of({1000: 1000})}
+    return {"streams": dataclasses.replace(found, **changes), "histograms": times}
+
+
+def late_events(load):
+    return streams(load, delay_ms=5.0 if load.streams.count <= STREAMS else 900.0)
+
+
+def threads(load):
+    """Whoever comes next waits, for a stream or for an answer."""
+    waiting = max(0, load.streams.count - STREAMS)
+    found = streams(load, unanswered=waiting, whole=load.streams.count - waiting)
+    return {**found, "response_time_ms": dict.fromkeys(NOTHING, 900.0 if waiting else 2.0)}
+
+
+def breaking(load):
+    broken = max(0, load.streams.count - STREAMS)
+    return streams(load, broken=broken, whole=load.streams.count - broken)
+
+
+def missing_events(load):
+    return streams(load, missing=0 if load.streams.count <= STREAMS else 10_000)
+
+
+@pytest.mark.parametrize("server", [late_events, threads, breaking, missing_events])
+def test_the_most_streams_within_the_objective_are_found(search, server):
+    trial, _ = search("stream-capacity", server)
+    assert (trial.status, trial.capacity.limited_by) == ("ok", "server")
+    assert STREAMS / 1.15 <= trial.capacity.rate <= STREAMS
+    assert trial.capacity.sentence == f"{trial.capacity.rate:g} streams within the objective"
+    assert CAPACITY.read(trial) == trial.capacity.rate == trial.result.streams.most
+    assert {probe.delay_ms["p99"] for probe in trial.capacity.probes} <= {5.0, 900.0}
+
+
+def test_the_most_streams_that_may_be_tried_are_a_lower_bound(search):
+    trial, _ = search("stream-capacity", streams, max_rate=40)
+    assert (trial.capacity.rate, trial.capacity.limited_by, CAPACITY.is_lower_bound(trial)) == (40, "max_rate", True)
+
+
+def test_a_generator_that_reads_too_late_is_no_limit_of_the_server(search):
+    def lain(load):
+        return streams(load, reading_lag_ms={**NOTHING, "p99": 60.0 if load.streams.count > STREAMS else None})
+
+    assert search("stream-capacity", lain)[0].capacity.limited_by == "generator"
+
+
+def searched(arrivals, sustained, requests_each, unsent=0.0):
+    """The search for users, who come at a rate where ``arrivals``, on a server on which p99 is over the objective as
+    soon as there are more of them than it sustains. Each makes that many requests a second. With a share ``unsent`` as
+    a probe is stopped, too much fails at once."""
+    users = Users("questionnaire", "/", (1.0, 1.0), None if arrivals else 10, 1.0 if arrivals else None)
+    load = Load.of_url("http://127.0.0.1:1/", users=users, arrival_seed=1, connections=10)
+    asked = []
+
+    def run(probe, watch, should_stop):
+        users = probe.users.users or probe.users.arrivals
+        asked.append(users)
+        p99 = 100.0 if users <= sustained else 2000.0
+        sent = max(1, round(users * requests_each))
+        errors = sent if unsent and users > sustained else 0
+        made = []
+        while len(made) < probe.duration_s and not (made and should_stop()):
+            made.append(Second(len(made), sent, sent, sent - errors, errors, 5.0, p99))
+            watch(made[-1])
+        total = sent * len(made)
+        short = math.ceil(unsent * total) if len(made) < probe.duration_s else 0
+        return good_result(
+            probe,
+            planned=total,
+            **dict.fromkeys(("sent", "completed", "ok"), total - short),
+            duration_s=float(len(made)),
+            response_time_ms={**NOTHING, "p50": 5.0, "p99": p99},
+            timeline=tuple(made),
+        )
+
+    ticks = iter(range(10**6))
+    unit = {"unit": "new users/s", "min_rate": 0.1} if arrivals else {"unit": "users", "whole": True}
+    plan = SearchPlan(start_rate=10.0, short_s=5.0, long_s=10.0, precision=0.05, **unit)
+    objective = objectives.parse("p99<500ms, failures<0.1%")
+    return find(load, objective, plan, run, clock=lambda: float(next(ticks))).capacity, asked
+
+
+@pytest.mark.parametrize("sustained", [1, 2, 3, 7, 37, 250])
+def test_the_most_users_are_found_as_a_whole_number(sustained):
+    found, asked = searched(False, sustained, 5.0)
+    assert sustained / 1.05 - 0.5 <= found.rate <= sustained
+    assert all(isinstance(users, int) for users in asked)
+    assert (found.limited_by, found.sentence) == ("server", f"{found.rate:.0f} users within the objective")
+    assert len(asked) < 30
+
+
+@pytest.mark.parametrize(("unsent", "limited_by"), [(0.001, "server"), (0.01, "server"), (0.1, "generator")])
+def test_what_was_on_its_way_when_a_probe_was_stopped_is_not_the_generators_limit(unsent, limited_by):
+    assert searched(False, 37, 50.0, unsent)[0].limited_by == limited_by
+
+
+def test_a_server_that_sustains_nobody_has_no_capacity():
+    found, asked = searched(False, 0, 5.0)
+    assert (found.rate, min(asked)) == (None, 1)
+    assert found.sentence == "no rate is within the objective, not even 1 users"
+
+
+def test_the_highest_rate_of_new_users():
+    found, _ = searched(True, 6.2, 18.5)
+    assert found.rate == pytest.approx(6.2, rel=0.06)
+    assert found.sentence.endswith(" new users/s within the objective")
+
+
+@pytest.mark.parametrize("requests_each", [0.2, 40.0])
+def test_however_many_requests_a_journey_makes_a_probe_is_lost_by_its_share_of_them(requests_each):
+    assert searched(False, 20, requests_each)[0].rate in (19, 20)

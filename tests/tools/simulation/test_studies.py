@@ -1,0 +1,94 @@
+"""Simulated studies: false verdicts are rare, true ones are found, and what is said of the blocks needed holds."""
+
+import csv
+
+import pytest
+
+from tools.simulation.blocks_needed import settled_by, simulate_needed
+from tools.simulation.evaluate import main
+from tools.simulation.measured_noise import MACHINES, MIDDLE, SIZES, WAYS, simulate_measured
+from tools.simulation.studies import NOISES, Scenario, simulate, simulate_runs
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
+
+# 150 studies at a true rate of 5% give more than 9% once in fifty times; the seeds are fixed, so never by chance.
+MOST_FALSE = 0.09
+FIVE = SIZES[0]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        *(Scenario(noise, noise=noise, blocks=blocks) for noise in NOISES for blocks in (5, 10)),
+        Scenario("many candidates", candidates=16),
+    ],
+    ids=lambda scenario: f"{scenario.name} {scenario.blocks}",
+)
+def test_false_verdicts_are_rare(scenario):
+    assert simulate(scenario, studies=150, seed=7).false <= MOST_FALSE
+
+
+@pytest.mark.parametrize("noise", ["normal", "heavy tails", "one noisy setup"])
+def test_stopping_at_a_width_keeps_verdicts_true(noise):
+    rates = simulate(Scenario("until", noise=noise, sd=0.02, until=0.05), studies=150, seed=7)
+    assert rates.false <= MOST_FALSE
+    assert rates.width <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("noise", "sd", "candidates"),
+    [("normal", 0.04, 4), ("normal", 0.05, 1), ("heavy tails", 0.03, 4), ("one bad block", 0.03, 4)],
+)
+def test_ten_percent_are_found_in_ten_blocks(noise, sd, candidates):
+    rates = simulate(Scenario(noise, 0.10, noise, sd=sd, candidates=candidates), studies=300, seed=7)
+    assert rates.found >= 0.85
+    assert rates.false <= MOST_FALSE
+
+
+def test_two_runs_without_change_rarely_differ_significantly():
+    assert simulate_runs(Scenario("two runs", blocks=10), studies=100, seed=7).false <= MOST_FALSE
+
+
+@pytest.mark.timeout(500)
+def test_tables_are_written_and_repeatable(tmp_path):
+    lines = []
+    files = main(tmp_path / "a", repetitions=1, seed=1, say=lines.append)
+    again = main(tmp_path / "b", repetitions=1, seed=1, say=lines.append)
+    assert [file.read_text() for file in files] == [file.read_text() for file in again]
+    assert 2 * len(lines) == len(files + again)
+    verdicts, fragment = files[:2]
+    rows = list(csv.DictReader(verdicts.read_text(encoding="utf-8").splitlines()))
+    assert {row["blocks"] for row in rows} >= {"2", "5", "10", "20"}
+    assert fragment.read_text().count("* -") == len(rows) + 1
+
+
+def test_the_blocks_that_would_settle_a_comparison_are_said_where_they_are_within_reach():
+    rates = simulate_needed(Scenario("normal", 0.10, sd=0.06, blocks=6), studies=150, seed=1)
+    assert rates.needed > 6
+    assert rates.given > 0.1
+    assert rates.correct > 0.9
+    far_off = simulate_needed(Scenario("normal", 0.05, sd=0.06, blocks=4), studies=150, seed=1)
+    assert far_off.needed > 20
+    assert far_off.given < 0.1
+    assert settled_by("normal", 0.05, 0.06, 60) > settled_by("normal", 0.10, 0.06, 60)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_under_measured_noise_slices_make_intervals_narrower_in_the_same_time(size):
+    after, sliced, finer = (simulate_measured(MIDDLE, way, *size, studies=10, seed=1) for way in WAYS)
+    assert sliced.reach - 1 < 0.7 * (after.reach - 1)
+    assert finer.reach < sliced.reach
+    assert finer.found > sliced.found > after.found
+
+
+def test_more_setups_in_the_time_that_each_has_make_them_wider():
+    few, many = (simulate_measured(MIDDLE, WAYS[0], *size, studies=10, seed=1) for size in SIZES)
+    assert many.reach > few.reach
+    assert few == simulate_measured(MIDDLE, WAYS[0], *FIVE, studies=10, seed=1)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_false_verdicts_are_rare_under_measured_noise(machine, way):
+    # 60 studies at a true rate of 5% give more than 12% once in two hundred times.
+    assert simulate_measured(machine, way, *FIVE, studies=60, seed=7).false <= 0.12
