@@ -57,25 +57,6 @@ def test_more_time_makes_more_blocks():
     assert blocks == [1, 2, search.MOST_FIRST_BLOCKS]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"max_time_s": 60}, r"the shortest search takes about 4\.\d minutes; give it a longer --max-time"),
-        ({"path": "x"}, "path: is 'x'; it must begin with '/'"),
-        ({"rate": -1}, r"--rate -1: from 0\.1 to 1,000,000 is allowed"),
-    ],
-)
-def test_a_search_that_cannot_be_made_is_said(options, says):
-    with pytest.raises(UserError, match=says):
-        plan(**options)
-
-
-def test_at_a_rate_it_is_p99_that_decides_and_a_trial_can_know_it():
-    found = plan(rate=100.0, max_time_s=9e9)
-    assert found.metric.name == "p99_ms"
-    assert found.study.tests[0].pace.duration_s * 100 >= 1000
-
-
 def sweep_of(**changes):
     table = {
         "sweep": {"setup": "gunicorn-gthread", "WORKERS": [1, 2, 3], "THREADS": [1, 2], "SESSIONS": ["file"]},
@@ -85,7 +66,7 @@ def sweep_of(**changes):
 
 
 def test_the_cells_of_a_sweep_are_halved_as_well(run):
-    found = search.of_study(sweep_of(), 9e9)
+    found = halved(sweep_of())
     assert found.metric.name == "rps"
     assert {entry.env["SESSIONS"] for entry in found.study.entries} == {"file"}
     kept, outcome = run(found)
@@ -94,21 +75,30 @@ def test_the_cells_of_a_sweep_are_halved_as_well(run):
     assert searched.line(kept.record) == "WORKERS=3 THREADS=2 SESSIONS=file"
 
 
+def halved(study):
+    return search.of_study(study, 9e9)
+
+
 @pytest.mark.parametrize(
-    ("study", "says"),
+    ("make", "says"),
     [
-        (studies.load("first-look"), r"^first-look is no sweep; a setup, or a study with a table .sweep., is needed$"),
-        (studies.load("sweep"), r"^sweep has 2 tests \(latency and throughput\); a search is decided by one$"),
+        (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes; give it a longer --max-time"),
+        (lambda: plan(path="x"), "path: is 'x'; it must begin with '/'"),
+        (lambda: plan(rate=-1), r"--rate -1: from 0\.1 to 1,000,000 is allowed"),
         (
-            sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}}),
+            lambda: halved(studies.load("first-look")),
+            "^first-look is no sweep; a setup, or a study with a table .sweep",
+        ),
+        (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\); a search is "),
+        (
+            lambda: halved(sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}})),
             "^mine: the rate of its test is left to the run; a search needs a number$",
         ),
     ],
-    ids=["no sweep", "two tests", "no rate"],
 )
-def test_a_study_that_cannot_be_halved_is_said(study, says):
+def test_a_search_that_cannot_be_made_is_said(make, says):
     with pytest.raises(UserError, match=says):
-        search.of_study(study, 9e9)
+        make()
 
 
 def test_the_shipped_grid_is_halved_in_less_than_an_hour():
@@ -148,8 +138,11 @@ def test_the_rounds_are_in_the_run_and_its_report_says_what_to_set(run, trials):
     assert not any("within noise" in chart.alt for chart in section.charts)
 
 
-def test_the_least_p99_is_found_as_well(run):
-    assert run(plan(rate=100.0, max_time_s=9e9))[1].pick == "3w-2t"
+def test_at_a_rate_the_least_p99_is_found_and_a_trial_can_know_it(run):
+    found = plan(rate=100.0, max_time_s=9e9)
+    assert found.metric.name == "p99_ms"
+    assert found.study.tests[0].pace.duration_s * 100 >= 1000
+    assert run(found)[1].pick == "3w-2t"
 
 
 def test_what_does_not_start_is_no_advice(run, trials):

@@ -90,17 +90,10 @@ def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, in
     assert trials.attempts == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
-def test_a_setup_without_a_valid_trial_or_that_failed_in_a_block_fails_the_run(begin, go_on, trials, folder):
-    execution = begin()
-    trials.invalid = {
-        (slot.number, attempt) for slot in execution.order if slot.label == "uvicorn" for attempt in (1, 2)
-    }
-    assert not run(execution)
-    trials.why = "server_did_not_start"
-    for file in (folder / "trials").iterdir():
-        file.unlink()
-    trials.invalid = {(2, 1), (2, 2)}
-    assert not run(go_on())
+@pytest.mark.parametrize(("numbers", "why"), [((2, 3), "send_lag"), ((2,), "server_did_not_start")])
+def test_a_setup_without_a_valid_trial_or_that_failed_in_one_block_fails_the_run(begin, trials, numbers, why):
+    trials.invalid, trials.why = {(number, attempt) for number in numbers for attempt in (1, 2)}, why
+    assert not run(begin())
 
 
 def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):

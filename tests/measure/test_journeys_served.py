@@ -6,6 +6,7 @@ import dataclasses
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +19,7 @@ from loadtests.plan import study as studies
 from loadtests.plan.schedule import schedule
 from loadtests.setups.application import sample
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
 USERS = 4
 LONGEST = 19  # requests of a journey
@@ -38,49 +39,30 @@ class Accident:
 
     def __init__(self):
         self.running = None
-        self.killed = None
-        self.ok, self.failed = 0, 0
         self.over = threading.Event()
-        self.phases = iter([self._before, self._while_it_is_gone, self._after])
-        self.phase = next(self.phases)
+        self.steps = self.happen()
+        next(self.steps)
 
     def redis(self):
         return next((part.pid for part in self.running.parts() if part.role == "redis"), None)
 
-    def second(self, row):
-        self.ok += row.ok
-        self.failed += row.errors
-        if self.phase():
-            self.ok, self.failed = 0, 0
-            self.phase = next(self.phases, self.over.set)
-
-    def _before(self):
+    def happen(self):
         # This many requests are more than all users together have in one journey each.
-        if self.ok <= USERS * LONGEST:
-            return False
-        self.killed = self.redis()
-        os.kill(self.killed, signal.SIGKILL)
-        return True
-
-    def _while_it_is_gone(self):
-        return self.failed and self.redis() not in (None, self.killed)
-
-    def _after(self):
+        yield from self.until(lambda ok, failed: ok > USERS * LONGEST)
+        killed = self.redis()
+        os.kill(killed, signal.SIGKILL)
+        yield from self.until(lambda ok, failed: failed and self.redis() not in (None, killed))
         # Each user may have been in the middle of a journey that cannot go on.
-        if self.ok > USERS * 2 * LONGEST:
-            self.over.set()
-        return False
+        yield from self.until(lambda ok, failed: ok > USERS * 2 * LONGEST)
+        self.over.set()
+        yield from self.until(lambda ok, failed: False)
 
-
-@dataclasses.dataclass
-class Until:
-    """An engine whose loads end when an event is set."""
-
-    engine: object
-    over: threading.Event
-
-    def run(self, load, on_second, should_stop, on_start, on_end):
-        return self.engine.run(load, on_second, self.over.is_set, on_start, on_end)
+    def until(self, condition):
+        """Until what was answered well and what failed from now on is such."""
+        ok = failed = 0
+        while not condition(ok, failed):
+            row = yield
+            ok, failed = ok + row.ok, failed + row.errors
 
 
 @pytest.fixture
@@ -107,13 +89,18 @@ def trial(accident, monkeypatch, tmp_path, free_port):
             accident.running = running
             yield running
 
-    here = dataclasses.replace(made, serve=serve, engine=lambda name: Until(engines.get(name), accident.over))
+    def engine(name):
+        def run(load, on_second, should_stop, on_start, on_end):
+            return engines.get(name).run(load, on_second, accident.over.is_set, on_start, on_end)
+
+        return SimpleNamespace(run=run)
+
+    here = dataclasses.replace(made, serve=serve, engine=engine)
     here.contract = contract_check.preflight(here, study).contract
     [slot] = schedule(study, seed=1)
-    return run_trial(here, PlannedTrial(slot, study.entries[0], study.tests[0], 1), accident.second)
+    return run_trial(here, PlannedTrial(slot, study.entries[0], study.tests[0], 1), accident.steps.send)
 
 
-@pytest.mark.exhaustive
 def test_redis_that_is_killed_and_comes_back(trial, accident):
     assert accident.over.is_set(), trial.log
     result, found = trial.result, trial.result.journeys

@@ -3,15 +3,16 @@
 import json
 import os
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
 
 from loadtests.hosts.local import Local
+from loadtests.measure import load_watch
 from loadtests.measure.load_watch import CpuWatch, LoadWatch, OriginWatch, WatchedSlice, joined
 from loadtests.observe.processes import Part
 from loadtests.records import CpuSample, Meanwhile, OriginObservation, OriginStage
+from loadtests.serve.http import Answer
 from loadtests.services.origin import recipes
 
 STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf-8"))
@@ -44,35 +45,26 @@ def test_processes_are_seen_while_a_load_is_made(tmp_path):
 
 
 @pytest.fixture
-def origin(tmp_path):
-    """What an origin was asked that says what it is to, and whose address is in the test's folder."""
-    asked = []
+def origin(tmp_path, monkeypatch):
+    """What an origin was asked whose address is in the test's folder."""
+    asked, says = [], {"current_count": COUNTS, "current_recipe": [STUMBLES]}
 
-    class Desk(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            body = {"current_count": json.dumps(COUNTS), "current_recipe": json.dumps([STUMBLES])}
-            said = body.get(self.path.removeprefix("/_admin/"), "ok!").encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(said)))
-            self.end_headers()
-            self.wfile.write(said)
+    def ask(host, port, request, timeout_s):
+        asked.append((host, port, request.path))
+        body = json.dumps(says.get(request.path.removeprefix("/_admin/")))
+        return Answer(200, "application/json", body.encode())
 
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Desk) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        (tmp_path / "origin.url").write_text(f"http://127.0.0.1:{server.server_port}\n", encoding="utf-8")
-        yield asked
-        server.shutdown()
+    monkeypatch.setattr(load_watch, "ask", ask)
+    (tmp_path / "origin.url").write_text("http://127.0.0.1:8001\n", encoding="utf-8")
+    return asked
 
 
 def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin, tmp_path):
     watch = OriginWatch(tmp_path)
     watch.restart()
     seen = watch.observed()
-    assert origin == ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
+    asked = ["/_admin/restart", "/_admin/current_count", "/_admin/current_recipe"]
+    assert origin == [("127.0.0.1", 8001, path) for path in asked]
     assert (seen.requests, seen.request_s, seen.steady) == (80, 120.5, False)
     assert [(stage.t, stage.text, stage.healthy, stage.latency_ms) for stage in seen.stages] == [
         (0.0, "200 after 1000 ms", True, 1000.0),

@@ -21,82 +21,80 @@ from tests.fixtures.conversations import holding, rejoining
 
 @pytest.fixture
 def trial(bench_of, monkeypatch):
-    """A function: the trial of a rejoin on a setup whose restart does as it is scripted."""
+    """A function: the trial of a test on a setup."""
     monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
     monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
-    bench, _, [planned] = a_block(bench_of, {"setups": ["uvicorn"], "tests": {"rejoin": {"connections": 1000}}})
 
-    def run(restart=lambda: None, **fields):
-        bench_of.server.restart = restart
-        nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
-        times = {"response_time_ms": dict(NOTHING), "service_time_ms": dict(NOTHING), "pacing_lag_ms": dict(NOTHING)}
-        connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
-        bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
+    def run(setup, **test):
+        bench, _, [planned] = a_block(bench_of, {"setups": [setup], "tests": {"t": test}})
         return measure(bench, planned)
 
     return run
 
 
-def test_the_server_is_restarted_and_what_its_processes_used_is_not_reported(trial):
-    restarts = []
-    found = trial(lambda: restarts.append(True))
+@pytest.fixture
+def rejoined(trial, bench_of):
+    """A function: the trial of a rejoin on a setup whose restart does as it is scripted."""
+    nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
+    times = {key: dict(NOTHING) for key in ("response_time_ms", "service_time_ms", "pacing_lag_ms")}
+    connections = dataclasses.replace(holding(1001), rejoined=rejoining())
+    bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
+
+    def run(restart=lambda: None):
+        bench_of.server.restart = restart
+        return trial("uvicorn", kind="rejoin", connections=1000)
+
+    return run
+
+
+def test_the_server_is_restarted_and_what_its_processes_used_is_not_reported(rejoined, bench_of):
+    restarts, seconds = [], itertools.count(1.0)
+    bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
+    found = rejoined(lambda: restarts.append(True))
     assert restarts == [True]
     assert (found.status, found.flags, found.processes) == ("ok", (), ())
-    assert found.evidence.other_load is None
-    assert found.evidence.processes_died == 0
+    assert (found.evidence.other_load, found.evidence.processes_died) == (None, 0)
     assert found.result.connections.rejoined.back == 1000
+    [seen] = found.evidence.other_hosts
+    assert (seen.machine, seen.generates, seen.other_load) == ("", True, 0.05)
 
 
-class Renewed:
-    """Its processes by pid, with their memory; those of ``ways`` are replaced."""
+def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(rejoined):
+    def restart():
+        raise NotServing("uvicorn did not stop within 25 s", "the end of its log")
 
-    def __init__(self):
-        self.memory = {11: 40.0, 12: 60.0}
-
-    def replaced(self, *pids):
-        self.memory = {(pid + 100 if pid in pids else pid): mb + 1 for pid, mb in self.memory.items()}
-
-    def usage(self, parts, folder):
-        own = {pid: Usage("web", "web", pid, 0.0, mb, mb, 0) for pid, mb in self.memory.items()}
-        return own | {7: Usage("redis", "redis", 7, 0.0, 5.0, 5.0, 0, charged=False)}
+    found = rejoined(restart)
+    assert (found.status, found.result) == ("invalid", None)
+    assert [flag.reason for flag in found.flags] == ["did_not_recover"]
+    assert is_setups_own(found.flags)
+    assert found.log == "uvicorn did not stop within 25 s\nthe end of its log"
 
 
 @pytest.mark.parametrize(
     ("way", "method", "pids"),
     [("reload", "reload", (11, 12)), ("kill", "kill_worker", (12,)), ("max-requests", None, ()), ("restart", None, ())],
 )
-def test_what_is_done_to_the_server_is_kept_with_its_memory(bench_of, monkeypatch, way, method, pids):
-    monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
-    test = {"kind": "deployment", "way": way, "rate": 10, "duration": "1s"}
-    bench, _, [planned] = a_block(bench_of, {"setups": ["gunicorn"], "tests": {"t": test}})
-    processes = Renewed()
-    bench_of.host.usage = processes.usage
+def test_what_is_done_to_the_server_is_kept_with_its_memory(trial, bench_of, way, method, pids):
+    memory = {11: 40.0, 12: 60.0}  # by PID
+
+    def replace():
+        for pid in pids:
+            memory[pid + 100] = memory.pop(pid)
+        for pid in memory:
+            memory[pid] += 1
+
+    def usage(parts, folder):
+        own = {pid: Usage("web", "web", pid, 0.0, mb, mb, 0) for pid, mb in memory.items()}
+        return own | {7: Usage("redis", "redis", 7, 0.0, 5.0, 5.0, 0, charged=False)}
+
+    bench_of.host.usage = usage
     if method:
-        setattr(bench_of.server, method, lambda: processes.replaced(*pids))
-    found = measure(bench, planned)
+        setattr(bench_of.server, method, replace)
+    found = trial("gunicorn", kind="deployment", way=way, rate=10, duration="1s")
     done = found.meanwhile.deployment
     assert (found.status, done.way, done.replaced, done.before_mb) == ("ok", way, len(pids), 100.0)
     assert (done.after_mb, done.t is None) == (102.0 if pids else 100.0, way == "max-requests")
-    assert bench_of.engine.loads[-1].requests == planned.test.requests
-
-
-def test_other_hosts_are_looked_at(trial, bench_of):
-    seconds = itertools.count(1.0)
-    bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
-    [seen] = trial().evidence.other_hosts
-    assert (seen.machine, seen.generates, seen.other_load) == ("", True, 0.05)
-
-
-def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(trial):
-    def restart():
-        raise NotServing("uvicorn did not stop within 25 s", "the end of its log")
-
-    found = trial(restart)
-    assert found.status == "invalid"
-    assert [flag.reason for flag in found.flags] == ["did_not_recover"]
-    assert is_setups_own(found.flags)
-    assert found.log == "uvicorn did not stop within 25 s\nthe end of its log"
-    assert found.result is None
+    assert [request.closes for request in bench_of.engine.loads[-1].requests] == [False, True]
 
 
 class Stubborn:

@@ -13,7 +13,6 @@ import pytest
 
 from loadtests.analyse.reasons import UNVERIFIED
 from loadtests.cleanup import program
-from tests.fixtures.command import command_line
 from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.servers
@@ -33,6 +32,8 @@ THREE = """setups = [
     "daphne-ipc",
     {setup = "daphne-ipc", label = "nowhere", env = {IPC_DIR = "/proc/nowhere"}},
 ]"""
+# What another program on the machine that runs the tests can bring about.
+DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "send_lag_seen", "generator_busy", "shared_core"}
 
 
 @pytest.fixture
@@ -40,28 +41,6 @@ def study(tmp_path):
     file = tmp_path / "small.toml"
     file.write_text(STUDY)
     return file
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """The run of two setups that serve and one that cannot: its folder, the exit code, what was printed, as an error
-    too."""
-    file = tmp_path_factory.mktemp("study") / "three.toml"
-    file.write_text(STUDY.replace('setups = ["gunicorn"]', THREE).replace("blocks = 2", "blocks = 1"))
-    folder = tmp_path_factory.mktemp("runs") / "run"
-    with command_line() as cli:
-        ended = cli.run("run", file, "--output", folder)
-        cli.wait_until_nothing_runs()
-    return folder, *ended
-
-
-# What another program on the machine that runs the tests can bring about.
-DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "send_lag_seen", "generator_busy", "shared_core"}
-
-
-def good(trial):
-    """Whether the setup did what it should, whatever else ran on this machine."""
-    return {flag["reason"] for flag in trial["flags"]} <= DISTURBED
 
 
 def exit_code(folder):
@@ -81,18 +60,26 @@ def trials(folder):
     return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
 
 
-def test_a_study_leaves_a_run_folder_and_no_process(finished):
-    folder, _, printed, _ = finished
+def test_a_study_leaves_a_run_folder_and_no_process_and_goes_on_past_a_setup_that_does_not_start(cli, study, folder):
+    study.write_text(STUDY.replace('setups = ["gunicorn"]', THREE).replace("blocks = 2", "blocks = 1"))
+    code, printed, errors = cli.run("run", study, "--output", folder)
+    cli.wait_until_nothing_runs()
+    assert code == 1
+    assert "a setup failed, or has no figures in some test" in errors
     assert "One setup, for half a second" in printed
+    assert "/proc/nowhere" in printed  # the end of the log
     about = json.loads((folder / "run.json").read_text())
-    assert about["study"]["name"] == "three"
+    assert about["study"]["name"] == "small"
     assert about["machine"]["cpu"]
     assert about["versions"]["packages"]["Django"]
     assert len(about["order"]) == 3
-    served = [trial for trial in trials(folder) if trial["label"] != "nowhere"]
+    failed = [trial for trial in trials(folder) if trial["label"] == "nowhere"]
+    found = [(trial["attempt"], trial["status"], trial["flags"][0]["reason"]) for trial in failed]
+    assert found == [(attempt, "invalid", "server_did_not_start") for attempt in (1, 2)]
+    served = [trial for trial in trials(folder) if trial not in failed]
     assert {trial["setup"] for trial in served} == {"gunicorn", "daphne-ipc"}
     for trial in served:
-        assert good(trial), trial["flags"]
+        assert {flag["reason"] for flag in trial["flags"]} <= DISTURBED, trial["flags"]
         assert trial["result"]["planned"] == trial["result"]["ok"] == 25
         roles = {row["role"] for row in trial["processes"]}
         assert roles == ({"web", "worker"} if trial["setup"] == "daphne-ipc" else {"web"})
@@ -104,22 +91,9 @@ def test_a_study_leaves_a_run_folder_and_no_process(finished):
         assert list((folder / "charts").glob("*.svg"))
 
 
-def test_a_setup_that_does_not_start_is_invalid_and_the_run_goes_on(finished):
-    folder, code, printed, errors = finished
-    assert code == 1
-    assert "a setup failed, or has no figures in some test" in errors
-    assert "/proc/nowhere" in printed  # the end of the log
-    failed = [trial for trial in trials(folder) if trial["label"] == "nowhere"]
-    assert [trial["attempt"] for trial in failed] == [1, 2]
-    for trial in failed:
-        assert trial["status"] == "invalid"
-        assert trial["flags"][0]["reason"] == "server_did_not_start"
-
-
 @pytest.mark.exhaustive
-def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, tmp_path):
+def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, folder):
     study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # much is left, however late this test goes on
-    folder = tmp_path / "run"
     process = cli.start("run", study, "--output", folder, "--anyway")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
     time.sleep(0.3)
@@ -136,8 +110,7 @@ def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study,
     assert {trial["number"] for trial in trials(folder)} == {1, 2, 3, 4}
 
 
-def test_nothing_survives_when_the_harness_is_killed(cli, study, tmp_path):
-    folder = tmp_path / "run"
+def test_nothing_survives_when_the_harness_is_killed(cli, study, folder):
     process = cli.start("run", study, "--output", folder)
     wait_for(lambda: len(cli.processes()) >= 4, "nothing was started")
     process.kill()
@@ -156,8 +129,8 @@ def guards(cli):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("after_s", [0, 0.2, 0.5, 1, 2, 3])
-def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, tmp_path, after_s):
-    process = cli.start("run", study, "--output", tmp_path / "run")
+def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, folder, after_s):
+    process = cli.start("run", study, "--output", folder)
     wait_for(lambda: guards(cli), "no guard")
     time.sleep(after_s)
     for guard in guards(cli):
@@ -168,9 +141,9 @@ def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, tmp_
 
 
 @pytest.mark.exhaustive
-def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, study, tmp_path):
-    process = cli.start("run", study, "--output", tmp_path / "run")
-    wait_for(lambda: (tmp_path / "run" / "run.json").exists() and len(cli.processes()) >= 5, "no server")
+def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, study, folder, tmp_path):
+    process = cli.start("run", study, "--output", folder)
+    wait_for(lambda: (folder / "run.json").exists() and len(cli.processes()) >= 5, "no server")
     for killed in (process, *guards(cli)):
         killed.kill()
     process.communicate()
@@ -180,13 +153,12 @@ def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, s
 
 
 @pytest.mark.exhaustive
-def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, tmp_path):
+def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, folder):
     """Killed again and again at random moments, and resumed: what was written stays, and the rest is run."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
     print(f"KILL_SEED={seed}")  # pytest shows it where this fails
     moments = random.Random(seed)
     study.write_text(STUDY.replace("blocks = 2", "blocks = 3"))
-    folder = tmp_path / "run"
     arguments = ("run", study, "--output", folder, "--anyway")
     kept = []
     for written in (0, 1):

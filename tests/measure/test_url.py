@@ -105,15 +105,6 @@ def test_a_mistake_gets_one_line(mix, asked, says):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("mixed", "options", "what"), [(True, {"rate": 5.0}, "send a mix"), (False, {"processes": 2}, "share a load")]
-)
-def test_an_engine_is_asked_for_no_more_than_it_can(mix, mixed, options, what):
-    load = parse(UrlRequests(workload=mix if mixed else None), **options)
-    with pytest.raises(UserError, match=f"the engine loadtest cannot {what} .*; use openloop"):
-        urls.send("loadtest", load, lambda second: None)
-
-
 @pytest.mark.servers
 def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
     # Each probe is begun after three answers of 0.3 s: pytest would not wait for one more that does not come.

@@ -6,30 +6,11 @@ import os
 
 import pytest
 
-from loadtests import files
+from loadtests import files, records
 from loadtests.analyse import reasons
 from loadtests.errors import UserError
 from loadtests.measure.prepare import RunOptions, prepare
 from loadtests.plan import study as studies
-from loadtests.records import (
-    CapacityRecord,
-    Connections,
-    CpuSample,
-    Deliveries,
-    Evidence,
-    Generator,
-    HostConditions,
-    Journeys,
-    Meanwhile,
-    OriginObservation,
-    OriginStage,
-    ProbeRecord,
-    Process,
-    Rejoined,
-    RequestResult,
-    Second,
-    Trial,
-)
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import FIGURES
 from loadtests.records.run.folder import Run
@@ -38,18 +19,13 @@ from tests.fixtures.schemas import changed
 from tests.fixtures.studies import SMALL
 
 TIMES = dict.fromkeys(FIGURES, 1.5)
-MIXED_UP = RequestResult("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES)
-PROBE = ProbeRecord(100.0, 5.0, "confirm", "pass", "p99 40 ms", planned=10, ok=8, errors=1, response_time_ms=TIMES)
+MIXED_UP = records.RequestResult("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES)
+PROBE = records.ProbeRecord(
+    100.0, 5.0, "confirm", "pass", "p99 40 ms", planned=10, ok=8, errors=1, response_time_ms=TIMES
+)
 # Something in every field.
-TRIAL = Trial(
-    number=1,
-    block=1,
-    label="gunicorn",
-    setup="gunicorn",
-    test="latency",
-    attempt=1,
-    started="2026-11-21T07:30:00.123456+00:00",
-    status="ok",
+TRIAL = records.Trial(
+    *(1, 1, "gunicorn", "gunicorn", "latency", 1, "2026-11-21T07:30:00.123456+00:00", "ok"),
     flags=(reasons.Reason.cores_disturbed.flag("12%"),),
     result=well(
         10,
@@ -57,24 +33,29 @@ TRIAL = Trial(
         errors={"status": 1},
         response_time_ms=TIMES,
         examples={"status": "503"},
-        timeline=(Second(0, 10, 9, 8, 1, 1.0, None, 1.5, ((1.0, 8),), {"200": 7, "stale": 1, "timeout": 1}),),
+        timeline=(records.Second(0, 10, 9, 8, 1, 1.0, None, 1.5, ((1.0, 8),), {"200": 7, "stale": 1, "timeout": 1}),),
         histograms=dict.fromkeys(("response_time", "lag", "last", "reading_lag", "away"), Histogram.empty().encode()),
-        generator=(Generator(0.1, 1.0, 80.0),),
-        requests=(RequestResult("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
-        deliveries=Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
-        connections=Connections(
+        generator=(records.Generator(0.1, 1.0, 80.0),),
+        requests=(records.RequestResult("GET /", 2, 2, 2, 2, 2, {"status": 1}, TIMES),),
+        deliveries=records.Deliveries(9, 8, 1, 0, 0, TIMES, 1, 7, (2, -1), 3, 2, last_ms=TIMES, reading_lag_ms=TIMES),
+        connections=records.Connections(
             *(5, 4, 1, 2, TIMES, 0.5, 1000, 2000, "closed", (2, 4)),
-            rejoined=Rejoined(5, 4, TIMES, 0.5, None, published=20, unsent=3, expected=100, missed=7),
+            rejoined=records.Rejoined(5, 4, TIMES, 0.5, None, published=20, unsent=3, expected=100, missed=7),
         ),
-        journeys=Journeys(64, None, 9, 1, 60, 62, TIMES, (MIXED_UP,), 1.0, 1.0, 1.0, None),
+        journeys=records.Journeys(64, None, 9, 1, 60, 62, TIMES, (MIXED_UP,), 1.0, 1.0, 1.0, None),
     ),
-    meanwhile=Meanwhile(
-        (CpuSample(1.0, {"web": 0.5}),), OriginObservation((OriginStage(-0.1, "200", True, None),), 3, 3.0)
+    meanwhile=records.Meanwhile(
+        (records.CpuSample(1.0, {"web": 0.5}),),
+        records.OriginObservation((records.OriginStage(-0.1, "200", True, None),), 3, 3.0),
     ),
-    processes=(Process("web", "python", 7, 0.1, 60.0, 55.0, 6000, requests=3, idle_rss_mb=50.0, step_rss_mb=(51.0,)),),
+    processes=(
+        records.Process("web", "python", 7, 0.1, 60.0, 55.0, 6000, requests=3, idle_rss_mb=50.0, step_rss_mb=(51.0,)),
+    ),
     cores={"servers": (0,), "generator": (1,)},
-    evidence=Evidence(started=True, generator_cpu=0.4, other_hosts=(HostConditions("", True, 0.01, 0, None, (0.1,)),)),
-    capacity=CapacityRecord(100.0, 103.0, "server", "100 requests/s", "p99<50ms", (PROBE,)),
+    evidence=records.Evidence(
+        started=True, generator_cpu=0.4, other_hosts=(records.HostConditions("", True, 0.01, 0, None, (0.1,)),)
+    ),
+    capacity=records.CapacityRecord(100.0, 103.0, "server", "100 requests/s", "p99<50ms", (PROBE,)),
     log="the end of a log",
     gauges={"pool in use": ((0.0, 3), (0.1, 4)), "pool waiting": ((0.0, 0), (0.1, 2))},
 )
@@ -100,22 +81,18 @@ def test_a_run_folder_is_read_back_as_it_was_written(run):
     [
         (("number",), 0),
         (("status",), "doubtful"),
-        (("flags", 0, "sentence"), ...),
         (("result", "rate"), -1),
         (("result", "errors", "unlucky"), 1),
         (("result", "response_time_ms", "p42"), 1.0),
         (("result", "timeline", 0, "t"), ...),
         (("result", "timeline", 0, "heat", 0), [1.0]),
         (("meanwhile", "cpu", 0, "cores", "web"), -1),
-        (("meanwhile", "origin", "stages", 0, "t"), ...),
-        (("result", "requests", 0, "ok"), ...),
         (("result", "deliveries", "in_time"), -1),
         (("result", "deliveries", "backlog"), [0.5]),
         (("result", "deliveries", "whole"), -1),
         (("result", "deliveries", "last_ms", "p42"), 1.0),
         (("result", "connections", "lost"), -1),
         (("result", "connections", "rejoined", "back"), -1),
-        (("result", "connections", "rejoined", "down_s"), "long"),
         (("result", "journeys", "users"), 0),
         (("processes", 0, "cpu_s"), -0.1),
         (("evidence", "other_hosts", 0, "other_load"), -0.1),

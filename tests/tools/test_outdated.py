@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -16,32 +14,6 @@ NPM = """#!/bin/sh
 echo '{"ws": {"current": "8.1.0", "wanted": "8.1.0", "latest": "9.0.0"}, "same": {"wanted": "1.0", "latest": "1.0"}}'
 exit 1
 """
-
-
-class Index(BaseHTTPRequestHandler):
-    """An index that has a newer Django, a newer pip, and nothing else."""
-
-    def do_GET(self):
-        name = self.path.strip("/")
-        known = name in ("django", "pip")
-        self.send_response(200 if known else 404)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        if known:
-            self.wfile.write(f'<a href="/{name}-99.0-py3-none-any.whl">{name}-99.0-py3-none-any.whl</a>'.encode())
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def index():
-    """The address of an Index."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    threading.Thread(target=server.serve_forever).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
 
 
 def printed(index, **env):
@@ -60,10 +32,14 @@ def test_a_registry_that_does_not_answer_has_a_line():
 
 
 @pytest.mark.exhaustive  # pip asks for each package
-def test_what_is_named_and_behind_has_a_row(index, tmp_path):
+def test_what_is_named_and_behind_has_a_row(tmp_path):
+    for name in ("django", "pip"):  # all that the index has
+        (tmp_path / "index" / name).mkdir(parents=True)
+        wheel = f"{name}-99.0-py3-none-any.whl"
+        (tmp_path / "index" / name / "index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
     (tmp_path / "npm").write_text(NPM)
     (tmp_path / "npm").chmod(0o755)
-    _, *rows, last = printed(index, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    _, *rows, last = printed((tmp_path / "index").as_uri(), PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert [row.split() for row in rows] == [
         ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # and not pip, which nothing names
         ["peers/ws/package.json", "ws", "8.1.0", "9.0.0"],

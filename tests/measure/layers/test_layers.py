@@ -13,27 +13,20 @@ import pytest
 
 from loadtests.commands.layers import print_deliveries
 from loadtests.errors import UserError
+from loadtests.measure.layers import rounds
 from loadtests.measure.layers.groups import PROCESSES, RECEIVERS, Tally, alone, deliveries, tally, total
 from loadtests.measure.layers.layer_processes import channel_layer, redis_server
 from loadtests.measure.layers.round_trips import Trips, measure, over_layer, over_socket, to_round
-from loadtests.measure.layers.rounds import (
-    IPC,
-    MEMORY,
-    PIPES,
-    PUBSUB,
-    REDIS,
-    SOCKET,
-    LayerResult,
-    LayerRound,
-    LayersReport,
-)
+from loadtests.measure.layers.rounds import IPC, MEMORY, PIPES, PUBSUB, REDIS, SOCKET
 from tests.fixtures.waiting import wait_for
 
 RECEIVED = PROCESSES * RECEIVERS
 
 
 def layer(name, *figures):
-    return LayerResult(name, tuple(LayerRound(p50, p50 * 2, rate, 1e6 / rate, 100, 99) for p50, rate in figures))
+    return rounds.LayerResult(
+        name, tuple(rounds.LayerRound(p50, p50 * 2, rate, 1e6 / rate, 100, 99) for p50, rate in figures)
+    )
 
 
 def test_figures_are_medians_of_rounds_and_ratios_are_taken_within_rounds():
@@ -42,7 +35,7 @@ def test_figures_are_medians_of_rounds_and_ratios_are_taken_within_rounds():
         layer(IPC, (100, 9_000), (200, 6_000), (120, 8_000)),
         layer(REDIS, (1000, 900), (1000, 600), (600, 400)),
     )
-    found = LayersReport(layers, cores=(0, 1), duration_s=2.0, in_flight=64, body_bytes=1000).to_dict()
+    found = rounds.LayersReport(layers, cores=(0, 1), duration_s=2.0, in_flight=64, body_bytes=1000).to_dict()
     assert found["ipc_to_redis"] == {
         "round_trips_per_second": 10,  # of 10, 10 and 20
         "p50": 0.2,  # of 0.1, 0.2 and 0.2
@@ -57,7 +50,7 @@ def test_figures_are_medians_of_rounds_and_ratios_are_taken_within_rounds():
 def test_a_round_counts_what_was_lost_and_has_no_figure_where_nothing_came_back():
     apart = Trips(sent=3, took=[0.001, 0.001], elapsed=1.0)
     together = Trips(sent=10, took=[0.01] * 8, elapsed=2.0, cpu=0.004)
-    expected = LayerRound(p50_us=1000, p99_us=1000, per_second=4, cpu_us=500, sent=13, delivered=10)
+    expected = rounds.LayerRound(p50_us=1000, p99_us=1000, per_second=4, cpu_us=500, sent=13, delivered=10)
     assert to_round(apart, together) == expected
     for nothing in ((Trips(sent=1), together), (apart, Trips(sent=64))):
         with pytest.raises(ValueError, match="no message came back within 5 s"):
