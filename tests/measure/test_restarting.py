@@ -6,7 +6,6 @@ import itertools
 import pytest
 
 from loadtests.analyse.reasons import is_setups_own
-from loadtests.errors import UserError
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
 from loadtests.measure import contract_check
@@ -97,29 +96,9 @@ def test_what_is_done_to_the_server_is_kept_with_its_memory(trial, bench_of, way
     assert [request.closes for request in bench_of.engine.loads[-1].requests] == [False, True]
 
 
-class Stubborn:
-    """A supervisord whose group does not stop, as ``hosts.base.Supervised`` says."""
-
-    def stop(self, group):
-        raise UserError(f"{group} did not stop within 25 s")
-
-    def start(self, group):
-        raise AssertionError("it is still there")
-
-    def logs(self):
-        return "still there"
-
-
-def test_a_setup_that_does_not_stop_in_its_time_is_not_serving(bench_of):
-    [setup] = find(["uvicorn"])
-    server = Serving(setup, (), (), bench_of.application, Local(), Stubborn(), ("127.0.0.1", 1), 1)
-    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 25 s$") as raised:
-        server.restart()
-    assert raised.value.log == "still there"
-
-
-def test_a_group_is_waited_for_until_all_of_it_has_ended(monkeypatch):
+def test_a_setup_is_waited_for_until_all_of_it_has_ended_and_is_not_serving_where_it_does_not(bench_of, monkeypatch):
     supervised = Local().supervise({})
+    server = Serving(*find(["uvicorn"]), (), (), bench_of.application, Local(), supervised, ("127.0.0.1", 1), 1)
     states = [["STOPPING", "STOPPING"], ["STOPPED", "STOPPING"], ["STOPPED", "STOPPED"]]
     asked = []
 
@@ -137,5 +116,7 @@ def test_a_group_is_waited_for_until_all_of_it_has_ended(monkeypatch):
     assert (asked, len(states)) == ([("uvicorn", False)], 1)
     states[0] = ["STOPPED", "STOPPING"]
     monkeypatch.setattr("loadtests.hosts.supervisor.STOPPED_WITHIN_S", 0.0)
-    with pytest.raises(UserError, match=r"^uvicorn did not stop within 0 s; "):
-        supervised.stop("uvicorn")
+    monkeypatch.setattr(supervised, "logs", lambda: "still there")
+    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 0 s; ") as raised:
+        server.restart()
+    assert raised.value.log == "still there"

@@ -75,27 +75,23 @@ def test_knobs_order_and_contract_are_those_that_it_was_begun_with(begun, bench_
 
 
 @pytest.mark.parametrize(
-    ("known", "stacks", "changed"),
+    ("known", "stacks", "edited", "changed"),
     [
-        ({"versions": {"packages": {"Django": "1.8"}}}, {}, "packages"),
-        ({}, {"stack_2016": {"Django": "1.11"}}, "packages"),
-        ({"machine": {"cpu": "Another CPU"}, "versions": {"packages": {}}}, {}, "machine and the packages"),
+        ({"versions": {"packages": {"Django": "1.8"}}}, {}, "", "packages"),
+        ({}, {"stack_2016": {"Django": "1.11"}}, "", "packages"),
+        ({"machine": {"cpu": "Another CPU"}, "versions": {"packages": {}}}, {}, "", "machine and the packages"),
+        ({}, {}, "; another line", "setups' files"),
     ],
 )
-def test_another_machine_and_other_packages_are_refused(begun, bench_of, monkeypatch, known, stacks, changed):
+def test_another_machine_other_packages_and_an_edited_setup_are_refused(
+    begun, bench_of, monkeypatch, known, stacks, edited, changed
+):
     run = begun()
+    uvicorn = run.record.setups["uvicorn"]
+    run.update(setups={**run.record.setups, "uvicorn": dataclasses.replace(uvicorn, config=uvicorn.config + edited)})
     bench_of.host.known |= known
     monkeypatch.setattr(other_stacks, "versions", lambda names: stacks)
     with pytest.raises(UserError, match=f"since it was begun the {changed} changed; start a new run"):
-        resume(run.path, bench_of)
-
-
-def test_a_setup_whose_file_was_edited_is_refused(begun, bench_of):
-    run = begun()
-    uvicorn = run.record.setups["uvicorn"]
-    edited = dataclasses.replace(uvicorn, config=uvicorn.config + "; another line")
-    run.update(setups={**run.record.setups, "uvicorn": edited})
-    with pytest.raises(UserError, match="since it was begun the setups' files changed"):
         resume(run.path, bench_of)
 
 

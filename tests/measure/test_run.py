@@ -21,10 +21,7 @@ STUDY = """
 title = "One setup, for half a second"
 setups = ["gunicorn"]
 blocks = 2
-[tests.latency]
-rate = 50
-duration = "500ms"
-warmup = "100ms"
+tests.latency = { rate = 50, duration = "500ms", warmup = "100ms" }
 """
 # No directory can be made below /proc; gunicorn does not read the variable.
 THREE = """setups = [

@@ -14,58 +14,22 @@ pytestmark = pytest.mark.exhaustive
 CONVERSATIONS = """
 setups = ["uvicorn-channels", "uvicorn-websocket"]
 blocks = 1
-
-[tests.connect]
-rate = 40
-duration = "500ms"
-warmup = "100ms"
-
-[tests.echo]
-rate = 100
-connections = 5
-duration = "500ms"
-warmup = "100ms"
-
-[tests.broadcast]
-rate = 20
-receivers = 10
-rooms = 2
-duration = "500ms"
-warmup = "100ms"
-
-[tests.idle]
-connections = 50
-duration = "500ms"
+tests.connect = { rate = 40, duration = "500ms", warmup = "100ms" }
+tests.echo = { rate = 100, connections = 5, duration = "500ms", warmup = "100ms" }
+tests.broadcast = { rate = 20, receivers = 10, rooms = 2, duration = "500ms", warmup = "100ms" }
+tests.idle = { connections = 50, duration = "500ms" }
 """
 RESTARTED = """
 setups = ["uvicorn-websocket"]
 blocks = 1
-
-[tests.rejoin]
-connections = 20
-jitter = "200ms"
+tests.rejoin = { connections = 20, jitter = "200ms" }
 """
 STREAMS = """
 setups = [{ setup = "gunicorn-gthread", env = { THREADS = 2 } }, "uvicorn"]
 blocks = 1
 interleave = false
-
-[tests.stream]
-streams = 5
-events = 20
-rate = 20
-duration = "2s"
-warmup = "100ms"
-
-[tests.leaving]
-kind = "stream"
-streams = 2
-events = 60
-leave = "300ms"
-rate = 20
-duration = "2s"
-warmup = "100ms"
-
+tests.stream = { streams = 5, events = 20, rate = 20, duration = "2s", warmup = "100ms" }
+tests.leaving = { kind = "stream", streams = 2, events = 60, leave = "300ms", rate = 20, duration = "2s", warmup = 0.1 }
 [tests.collected]
 kind = "stream"
 path = "/events?generator=sync"

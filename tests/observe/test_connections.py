@@ -34,23 +34,13 @@ STUDY = """
 setups = ["gunicorn"]
 blocks = 1
 interleave = false
-[tests.latency]
-rate = 50
-pace = "even"
-duration = "2s"
-warmup = "0s"
-services = ["postgresql"]
+tests.latency = { rate = 50, pace = "even", duration = "2s", warmup = "0s", services = ["postgresql"] }
 """
 BETWEEN = """
 setups = [{ setup = "gunicorn-gthread", env = { THREADS = 8, CONN_MAX_AGE = 60, PGBOUNCER = 1 } }]
 blocks = 1
 interleave = false
-[tests.throughput]
-path = "/db"
-connections = 8
-duration = "2s"
-warmup = "500ms"
-services = ["postgresql"]
+tests.throughput = { path = "/db", connections = 8, duration = "2s", warmup = "500ms", services = ["postgresql"] }
 """
 
 
@@ -142,7 +132,7 @@ def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, mo
     monkeypatch.setattr(needs, "system", lambda name: lambda bin: True)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     study = tmp_path / "between.toml"
-    study.write_text(BETWEEN.replace('services = ["postgresql"]\n', ""))
+    study.write_text(BETWEEN.replace(', services = ["postgresql"]', ""))
     code, _, errors = command("run", study, "--dry-run")
     assert (code, errors.count("\n")) == (1, 1)
     assert 'gunicorn-gthread in test throughput: PGBOUNCER is for tests with services = ["postgresql"]' in errors

@@ -46,13 +46,6 @@ def test_the_readings_of_a_watch_count_from_what_is_measured(shows, tmp_path):
     assert len(times) >= 4
 
 
-def test_without_gauges_nothing_is_watched(tmp_path):
-    assert GaugeWatch(tmp_path).end() == {}
-    watch = GaugeWatch(tmp_path / "nowhere")
-    watch.begin()
-    assert watch.end() == {}
-
-
 def test_slices_are_one_series_on_the_axis_of_what_was_measured():
     first = dict.fromkeys(NAMES, ((0.0, 1), (0.3, 2), (0.6, 3)))
     last = dict.fromkeys(NAMES, ((0.1, 4), (0.7, 5)))

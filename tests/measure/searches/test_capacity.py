@@ -26,6 +26,10 @@ def long_probes_fail(probe):
     return FAIL if probe.purpose is Purpose.CONFIRM else up_to(700)(probe)
 
 
+def generator_stops_at_1500(probe):
+    return INVALID if probe.rate > 1500 else up_to(1300)(probe)
+
+
 @pytest.mark.parametrize("capacity", [1.5, 37, 100, 1234, 98_765])
 def test_the_rate_is_found_within_three_percent(capacity):
     found = run(up_to(capacity))
@@ -71,35 +75,36 @@ def test_doubtful_points_are_asked_until_two_agree():
     assert search.next() == Probe(200, 2.0, Purpose.DOUBLE)
 
 
+HIGHEST = "requests/s, the highest rate that was allowed"
+NONE = "no rate is within the objective, not even 1 requests/s"
+
+
+def at_most(rate):
+    return SearchPlan(start_rate=min(rate, 100), max_rate=rate)
+
+
 @pytest.mark.parametrize(
-    ("answer", "rate", "above", "limited_by", "sentence"),
+    ("answer", "plan", "rate", "above", "limited_by", "sentence"),
     [
-        (up_to(6000, beyond=INVALID), 6000, 6000, LimitedBy.GENERATOR, "the generator's limit, not the server's"),
+        (up_to(6000, beyond=INVALID), None, 6000, 6000, LimitedBy.GENERATOR, "the generator's limit, not the server's"),
         # Under the generator's limit the server's is still found.
-        (lambda probe: INVALID if probe.rate > 1500 else up_to(1300)(probe), 1300, 1300, LimitedBy.SERVER, "objective"),
-        (up_to(10_000), 1000, None, LimitedBy.MAX_RATE, "at least 1,000 requests/s, the highest rate that was allowed"),
-        (up_to(0), None, 1.0, LimitedBy.SERVER, "no rate is within the objective, not even 1 requests/s"),
-        (long_probes_fail, None, 1.0, LimitedBy.SERVER, "no rate is within the objective, not even 1 requests/s"),
+        (generator_stops_at_1500, None, 1300, 1300, LimitedBy.SERVER, "within the objective"),
+        (up_to(10_000), at_most(1000), 1000, None, LimitedBy.MAX_RATE, f"at least 1,000 {HIGHEST}"),
+        (up_to(10_000), at_most(4.2345), 4.2345, None, LimitedBy.MAX_RATE, f"at least 4.23 {HIGHEST}"),
+        (up_to(10_000), at_most(1.0), 1.0, None, LimitedBy.MAX_RATE, f"at least 1 {HIGHEST}"),
+        (up_to(10_000), at_most(42.06), 42.06, None, LimitedBy.MAX_RATE, f"at least 42.1 {HIGHEST}"),
+        (up_to(20_000), at_most(12_345.6), 12_345.6, None, LimitedBy.MAX_RATE, f"at least 12,346 {HIGHEST}"),
+        (up_to(0), None, None, 1.0, LimitedBy.SERVER, NONE),
+        (long_probes_fail, None, None, 1.0, LimitedBy.SERVER, NONE),
+        (up_to(700), SearchPlan(max_probes=6), None, 800, LimitedBy.PROBES, "inconclusive: 6 probes did not settle it"),
     ],
 )
-def test_what_kept_the_rate_from_being_higher_is_said(answer, rate, above, limited_by, sentence):
-    found = run(answer, SearchPlan(max_rate=1000) if limited_by is LimitedBy.MAX_RATE else None)
+def test_what_kept_the_rate_from_being_higher_is_said(answer, plan, rate, above, limited_by, sentence):
+    found = run(answer, plan)
     assert found.limited_by is limited_by
     assert found.rate == (rate and pytest.approx(rate, rel=0.031))
     assert found.above == (above and pytest.approx(above, rel=0.031))
     assert found.sentence.endswith(sentence)
-
-
-def test_search_that_does_not_come_to_an_end_is_inconclusive():
-    found = run(up_to(700), SearchPlan(max_probes=6))
-    assert (found.rate, found.limited_by, len(found.records)) == (None, LimitedBy.PROBES, 6)
-    assert found.sentence == "inconclusive: 6 probes did not settle it"
-
-
-@pytest.mark.parametrize(("rate", "text"), [(4.2345, "4.23"), (1.0, "1"), (42.06, "42.1"), (12_345.6, "12,346")])
-def test_a_small_capacity_is_written_with_decimals(rate, text):
-    found = run(up_to(rate), SearchPlan(start_rate=rate, max_rate=rate))
-    assert found.sentence == f"at least {text} requests/s, the highest rate that was allowed"
 
 
 def test_a_probe_takes_as_long_as_its_percentile_needs_requests():
