@@ -15,7 +15,6 @@ from functools import partial
 
 from loadtests import hosts, setups
 from loadtests.errors import UserError
-from loadtests.hosts import Host
 from loadtests.serve import scripted
 from loadtests.serve.contract import answers, expectation, meets, show
 from loadtests.serve.http import Answer
@@ -76,7 +75,6 @@ def check(
     progress: Announce,
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
-    host: Host | None = None,
 ) -> Check:
     """Compares the answers of the setups with those of the reference, which is started first. Without an application
     the sample project is served. Raises UserError, also for a setup that was ``named`` and cannot be started here; one
@@ -85,7 +83,7 @@ def check(
     application = application or sample()
     requests, needed, knobs = _fetchable(application, requests)
     found = [setup for setup in found if named or not (application.own and setup.dialect)]
-    host = host or hosts.at("local")
+    host = hosts.at("local")
     bind, port = setups.bind(), setups.port()
     env = {**host.allot(os.environ.get("CORES")).knobs({}), "BIND": bind, "PORT": str(port)}
     start = partial(serving, application=application, host=host)

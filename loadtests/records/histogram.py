@@ -59,9 +59,9 @@ class Histogram:
         return cls(digits, highest, counts)
 
     @classmethod
-    def empty(cls, digits: int = 3, highest: int = 3_600_000_000) -> Histogram:
+    def empty(cls, digits: int = 3) -> Histogram:
         """One without values; as the generator makes them, of microseconds up to an hour."""
-        return cls(digits, highest, Counter())
+        return cls(digits, 3_600_000_000, Counter())
 
     def record(self, value: int) -> None:
         """Counts a value: one over ``highest`` as that, one below 0 as 0."""

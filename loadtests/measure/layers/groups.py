@@ -95,15 +95,14 @@ def total(tallies: Sequence[Tally]) -> Tally:
 def deliveries(
     count: int,
     frozen_messages: int = FROZEN_MESSAGES,
-    cores: Sequence[int] | None = None,
     progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
 ) -> list[LayerDeliveries]:
     """Sends ``count`` deliveries over each layer, and then ``frozen_messages`` with a frozen receiver.
 
-    All processes run on ``cores``, by default all that this process may use. Raises UserError where there is no Redis,
-    or a process fails.
+    All processes run on the cores that this process may use. Raises UserError where there is no Redis, or a process
+    fails.
     """
-    cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
+    cores = tuple(sorted(os.sched_getaffinity(0)))
     names = (MEMORY, IPC, REDIS, PUBSUB)
     found = []
     for done, name in enumerate(names):

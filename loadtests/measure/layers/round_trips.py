@@ -26,6 +26,8 @@ from loadtests.measure.layers.layer_processes import READY, address, channel_lay
 from loadtests.measure.layers.rounds import IPC, MEMORY, PIPES, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 
 CHANNEL = "layers.echo"
+IN_FLIGHT = 64
+BODY_BYTES = 1000
 WARM_UP_S = 0.5  # at most
 GRACE_S = 5.0  # after the last send; what takes longer is lost
 
@@ -34,41 +36,38 @@ def measure(
     *,
     duration_s: float = 2.0,
     rounds: int = 3,
-    in_flight: int = 64,
-    body_bytes: int = 1000,
-    cores: Sequence[int] | None = None,
     progress: Callable[[str, int, int], None] = lambda layer, done, total: None,
 ) -> LayersReport:
     """Measures round trips over channels_ipc, channels_redis, a bare Unix socket, bare pipes, and in memory within one
     process.
 
-    Each layer gets, in every round, two fresh processes (and Redis) on ``cores``, by default all that this process may
-    use, and ``duration_s`` seconds of each of two phases: one round trip at a time, then ``in_flight`` at once, of
-    ``body_bytes`` bytes. The order of layers is reversed from round to round. Raises UserError where there is no Redis,
-    or a process fails.
+    Each layer gets, in every round, two fresh processes (and Redis) on the cores that this process may use, and
+    ``duration_s`` seconds of each of two phases: one round trip at a time, then IN_FLIGHT at once, of BODY_BYTES bytes.
+    The order of layers is reversed from round to round. Raises UserError where there is no Redis, or a process fails.
     """
-    cores = tuple(sorted(cores if cores is not None else os.sched_getaffinity(0)))
+    cores = tuple(sorted(os.sched_getaffinity(0)))
     names = (SOCKET, PIPES, MEMORY, IPC, REDIS)
     found: dict[str, list[LayerRound]] = {name: [] for name in names}
     for number in range(rounds):
         for turn, name in enumerate(names if number % 2 == 0 else names[::-1]):
             progress(name, number * len(names) + turn, rounds * len(names))
-            found[name].append(_round(name, (duration_s, in_flight, body_bytes), cores))
+            found[name].append(_round(name, duration_s, cores))
     return LayersReport(
         layers=tuple(LayerResult(name, tuple(found[name])) for name in names),
         cores=cores,
         duration_s=duration_s,
-        in_flight=in_flight,
-        body_bytes=body_bytes,
+        in_flight=IN_FLIGHT,
+        body_bytes=BODY_BYTES,
     )
 
 
-def _round(name: str, numbers: tuple[float, int, int], cores: Sequence[int]) -> LayerRound:
+def _round(name: str, duration_s: float, cores: Sequence[int]) -> LayerRound:
     with contextlib.ExitStack() as stack:
         where = stack.enter_context(address(name, cores))
         if name != MEMORY:
             echo = stack.enter_context(running(module("round_trips", "echo", name, where), cores))
             line(echo, name)  # however long it takes to start on a busy machine
+        numbers = (duration_s, IN_FLIGHT, BODY_BYTES)
         with running(module("round_trips", "measure", name, where, *numbers), cores) as client:
             return LayerRound(**json.loads(line(client, name)))
 
