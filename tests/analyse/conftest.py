@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from math import exp
 
 import numpy as np
@@ -6,16 +5,12 @@ import pytest
 
 from loadtests.analyse.observations import Observation
 
-Study = Callable[..., list[Observation]]
-
 
 @pytest.fixture
-def study() -> Study:
+def study():
     """Makes the observations of one test: label -> median value, with noise of ``sd`` in each trial."""
 
-    def make(
-        medians: dict[str, float], blocks: int = 10, sd: float = 0.02, seed: int = 1, metric: str = "p50_ms"
-    ) -> list[Observation]:
+    def make(medians, blocks=10, sd=0.02, seed=1, metric="p50_ms"):
         rng = np.random.default_rng(seed)
         return [
             Observation(label, "latency", block, metric, value * exp(drift + rng.normal(0, sd)))

@@ -47,8 +47,8 @@ def test_a_rate_at_which_requests_fail_is_not_held(results):
 
 def test_a_backlog_that_grows_is_overload_though_all_is_answered_in_the_end(results):
     found = results(change=piling)
-    assert found.standings["daphne", "latency"].overload.why == "its backlog grew until the end"
-    assert found.standings["daphne", "latency"].overload.sustains == 270
+    overload = found.standings["daphne", "latency"].overload
+    assert (overload.why, overload.sustains) == ("its backlog grew until the end", 270)
     assert found.standings["daphne", "throughput"].overload is None  # it is asked for no rate
 
 
@@ -59,22 +59,20 @@ def test_more_than_half_of_the_blocks_decide(results, blocks, overloaded):
     assert (Verdict.CANNOT_SUSTAIN in verdicts(found).values()) is overloaded
 
 
-def test_who_fails_is_neither_faster_nor_equivalent(results):
-    same = results(change=failing("daphne", share=0.002, times=0.1))
-    assert same.standings["daphne", "throughput"].fails
-    assert verdicts(same, "throughput")["daphne", "throughput", "rps"] is Verdict.INCONCLUSIVE
-    assert same.comparisons["daphne", "throughput", "rps"].low > 1
-    assert same.comparisons["daphne", "throughput", "rps"].blocks_needed is None  # no block would settle it
-
-
-def test_who_fails_may_be_slower(results):
-    found = results(change=failing("daphne", share=0.3, times=1.0))
-    assert verdicts(found, "throughput")["daphne", "throughput", "rps"] is Verdict.SLOWER
-
-
-def test_nobody_is_slower_than_who_fails(results):
-    found = results(change=failing("gunicorn", share=0.01, times=1.0))
-    assert verdicts(found, "throughput")["daphne", "throughput", "rps"] is Verdict.INCONCLUSIVE
+@pytest.mark.parametrize(
+    ("label", "share", "times", "verdict"),
+    [
+        pytest.param("daphne", 0.002, 0.1, Verdict.INCONCLUSIVE, id="who fails is neither faster nor equivalent"),
+        pytest.param("daphne", 0.3, 1.0, Verdict.SLOWER, id="who fails may be slower"),
+        pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="nobody is slower than who fails"),
+    ],
+)
+def test_failures_decide_who_may_be_faster_or_slower(results, label, share, times, verdict):
+    found = results(change=failing(label, share=share, times=times))
+    assert found.standings[label, "throughput"].fails
+    of_daphne = found.comparisons["daphne", "throughput", "rps"]
+    assert of_daphne.verdict is verdict
+    assert of_daphne.blocks_needed is None  # no block would settle it
 
 
 def test_one_failure_in_a_thousand_is_allowed(results):
@@ -91,26 +89,19 @@ def test_a_percentile_that_is_not_reached_in_one_block_leaves_the_others(results
 
 
 def test_a_run_whose_answers_became_quicker_by_failing_is_not_faster(build_run):
-    before = build_run(labels=LABELS, blocks=6)
-    after = build_run(labels=LABELS, blocks=6, name="after", change=failing("daphne", share=0.25, times=0.6))
-    found = compare_sides(before.path, after.path, rule="slower>5%")
+    before = build_run(labels=LABELS, blocks=6).path
+    after = build_run(labels=LABELS, blocks=6, name="after", change=failing("daphne", share=0.25, times=0.6)).path
+    found = compare_sides(before, after, rule="slower>5%")
     said = {(row.label, row.test, row.metric): row.comparison.verdict for row in found.rows}
-    assert {said["daphne", "latency", metric] for metric in ("p50_ms", "p99_ms", "cpu_ms_per_request")} == {
-        Verdict.CANNOT_SUSTAIN
-    }
+    of_latency = {said["daphne", "latency", metric] for metric in ("p50_ms", "p99_ms", "cpu_ms_per_request")}
+    assert of_latency == {Verdict.CANNOT_SUSTAIN}
     assert said["daphne", "throughput", "rps"] is Verdict.INCONCLUSIVE
     assert "daphne in latency cannot sustain 300 requests/s, only about 225" in found.failure
     assert "daphne in throughput, 25.00% of the requests failed" in found.failure
     assert "gunicorn" not in found.failure
-
-
-@pytest.mark.parametrize(("rule", "fails"), [("failures>1%", True), ("failures>30%", False), ("failures", True)])
-def test_a_rule_on_failures_fails_on_their_share(build_run, rule, fails):
-    before = build_run(labels=LABELS, blocks=4)
-    after = build_run(labels=LABELS, blocks=4, name="after", change=failing("daphne"))
-    failure = compare_sides(before.path, after.path, rule=rule).failure
-    assert bool(failure) is fails
-    assert not fails or "daphne in latency, 25.00% of the requests failed" in failure
+    for rule, fails in (("failures>1%", True), ("failures>30%", False), ("failures", True)):
+        failure = compare_sides(before, after, rule=rule).failure
+        assert ("daphne in latency, 25.00% of the requests failed" in failure) is bool(failure) is fails, rule
 
 
 @pytest.mark.parametrize(

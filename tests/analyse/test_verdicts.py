@@ -22,37 +22,30 @@ from loadtests.formatting import plus_minus
         (1.0, 1.0, True, Verdict.EQUIVALENT),
     ],
 )
-def test_verdict_is_read_from_the_interval(low: float, high: float, more_is_better: bool, expected: Verdict) -> None:
+def test_verdict_is_read_from_the_interval(low, high, more_is_better, expected):
     assert verdict(low, high, 0.03, more_is_better) is expected
 
 
-def of(spread: float, freedom: float = 9.0) -> Noise:
+def of(spread, freedom=9.0):
     return Noise(spread**2, freedom)
 
 
-def test_noisier_comparisons_need_more_blocks() -> None:
-    few = blocks_needed(log(1.2), of(0.04), 4, 0.03, 4)
-    many = blocks_needed(log(1.2), of(0.08), 4, 0.03, 4)
-    assert few is not None
-    assert many is not None
+def test_noisier_comparisons_need_more_blocks():
+    few, many = (blocks_needed(log(1.2), of(spread), 4, 0.03, 4) for spread in (0.04, 0.08))
     assert 4 < few[0] <= few[1] < many[1] < 100
 
 
-def test_blocks_needed_are_even_and_more_than_there_are() -> None:
-    for blocks in (2, 5, 10, 11):
-        needed = blocks_needed(log(1.5), of(0.01), blocks, 0.03, 1)
-        assert needed is not None
-        for end in needed:
-            assert end > blocks
-            assert end % 2 == 0
+@pytest.mark.parametrize("blocks", [2, 5, 10, 11])
+def test_blocks_needed_are_even_and_more_than_there_are(blocks):
+    assert all(end > blocks and end % 2 == 0 for end in blocks_needed(log(1.5), of(0.01), blocks, 0.03, 1))
 
 
 @pytest.mark.parametrize("noise", [of(5.0), of(0.03, freedom=1.0), None])
-def test_a_guess_that_nobody_could_plan_by_is_not_given(noise: Noise | None) -> None:
+def test_a_guess_that_nobody_could_plan_by_is_not_given(noise):
     assert blocks_needed(0.0, noise, 4, 0.03, 1) is None
 
 
-def test_the_range_holds_what_is_needed_in_most_studies() -> None:
+def test_the_range_holds_what_is_needed_in_most_studies():
     # Of a ratio of 1.2 and this noise, 8 blocks of 2 setups settle four studies of five.
     rng = np.random.default_rng(3)
     reported = []
@@ -64,6 +57,6 @@ def test_the_range_holds_what_is_needed_in_most_studies() -> None:
     assert sum(needed[0] <= 8 <= needed[1] for needed in given) / len(given) > 0.7
 
 
-def test_plus_minus_is_half_the_width() -> None:
+def test_plus_minus_is_half_the_width():
     assert plus_minus(1 / 1.02, 1.02) == pytest.approx(0.02)
     assert plus_minus(0.0, inf) == inf
