@@ -1,3 +1,5 @@
+"""Intervals of one sample, of many and of two runs; and how noisy each setup is, as far as all together tell."""
+
 from math import inf, log
 
 import numpy as np
@@ -5,6 +7,7 @@ import pytest
 
 from loadtests.analyse.compare.between import simultaneous as simultaneous_runs
 from loadtests.analyse.intervals import alone, simultaneous
+from loadtests.analyse.moderated import noises
 
 
 def normal(blocks, seed=0):
@@ -85,15 +88,6 @@ def test_each_further_comparison_widens_the_intervals(blocks):
     assert together.high - together.low > one.high - one.low
 
 
-def test_many_comparisons_hold_together():
-    rng = np.random.default_rng(1)
-    missed = sum(
-        any(not found.low < 0 < found.high for found in simultaneous(list(rng.normal(size=(10, 8)))))
-        for _ in range(400)
-    )
-    assert missed / 400 <= 0.08
-
-
 def rounded(rate, blocks):
     """The same figure but for rounding."""
     return np.sort([log(rate * (1 + n / 7)) - log(1 + n / 7) for n in range(blocks)])
@@ -136,3 +130,52 @@ def test_two_runs_may_be_differently_noisy_and_long():
 def test_two_runs_of_a_few_equal_blocks_are_no_proof(blocks):
     [found, _] = simultaneous_runs([(np.full(blocks, 6.2), np.full(blocks, 6.5)), (np.zeros(1), np.ones(1))])
     assert (found.method, found.low, found.high) == ("none", -inf, inf)
+
+
+def drawn(scales, blocks=4, seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 1, (len(scales), blocks)) * np.array(scales)[:, None] + rng.normal(0, 5, blocks)
+
+
+def test_a_calm_setup_is_taken_for_as_noisy_as_the_others():
+    values = drawn([1.0] * 12)
+    calm = values.copy()
+    calm[3] = values.mean(axis=0)
+    assert noises(calm)[3].variance > 0.2 * np.mean([one.variance for one in noises(calm)])
+
+
+def test_a_noisy_setup_keeps_its_own_noise():
+    found = [noises(drawn([3.0, *[1.0] * 7], blocks=20, seed=seed)) for seed in range(40)]
+    assert np.mean([one[0].variance for one in found]) == pytest.approx(9, rel=0.3)
+    assert np.mean([one[1].variance for one in found]) == pytest.approx(1.2, rel=0.3)
+
+
+def test_what_is_known_of_others_is_worth_at_most_what_the_blocks_are():
+    for blocks in (3, 4, 6):
+        found = noises(drawn([1.0] * 20, blocks))
+        assert all(blocks - 2 < one.freedom <= (blocks - 1) + min(blocks - 2, 4) for one in found)
+
+
+def test_two_labels_of_one_setup_know_its_noise_twice():
+    found = noises(drawn([1.0] * 6), alike=[0, 5])
+    assert found[0] == found[5]
+    assert found[0].freedom > found[1].freedom
+
+
+@pytest.mark.parametrize(("setups", "blocks"), [(2, 10), (5, 2), (1, 1)])
+def test_two_setups_or_two_blocks_tell_nothing(setups, blocks):
+    assert set(noises(drawn([1.0] * setups, blocks))) == {None}
+
+
+def test_a_setup_that_misses_blocks_is_known_by_the_others_and_one_without_is_not():
+    values = drawn([1.0] * 6, blocks=6)
+    values[1, :3] = np.nan
+    values[2, :4] = np.nan
+    found = noises(values)
+    assert found[1] is not None
+    assert found[2] is None
+    assert all(found[row] for row in (0, 3, 4, 5))
+
+
+def test_figures_that_move_together_to_the_last_digit_tell_no_noise():
+    assert set(noises(np.tile([1.0, 2.0, 3.0, 4.0], (5, 1)))) == {None}

@@ -34,16 +34,25 @@ def test_a_client_is_for_one_kind_of_view(path, interface, client, fits):
     assert fetching.fits(path, interface, client) is fits
 
 
-def test_what_is_wrong_is_said_with_what_would_be_right(monkeypatch):
-    env = {"HTTP_CLIENT": "requests"}
-    said = fetching.wrong("/async/fetch", "asgi", env, ["origin"])
-    assert said == "HTTP_CLIENT=requests does not fit /async/fetch, whose view takes aiohttp, httpx-async there"
-    said = fetching.wrong("/fetch", "wsgi", env, [])
-    assert said == '/fetch needs an origin: services = ["origin"] in the test, or ORIGIN_URL'
-    assert fetching.wrong("/fetch", "wsgi", {**env, "ORIGIN_URL": "http://127.0.0.1:8100"}, []) is None
-    assert fetching.wrong("/", "wsgi", env, []) is None
-    monkeypatch.setenv("ORIGIN_URL", "http://127.0.0.1:8100")
-    assert fetching.wrong("/fetch", "wsgi", env, []) is None
+NEEDS_ORIGIN = '/fetch needs an origin: services = ["origin"] in the test, or ORIGIN_URL'
+NOT_ASYNC = "HTTP_CLIENT=requests does not fit /async/fetch, whose view takes aiohttp, httpx-async there"
+
+
+@pytest.mark.parametrize(
+    ("path", "interface", "env", "services", "says"),
+    [
+        ("/async/fetch", "asgi", {}, ["origin"], NOT_ASYNC),
+        ("/fetch", "wsgi", {}, [], NEEDS_ORIGIN),
+        ("/fetch", "wsgi", {"ORIGIN_URL": "http://127.0.0.1:8100"}, [], None),
+        ("/", "wsgi", {}, [], None),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_would_be_right(monkeypatch, path, interface, env, services, says):
+    requests = {"HTTP_CLIENT": "requests"}
+    assert fetching.wrong(path, interface, {**requests, **env}, services) == says
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)  # the same as of the shell
+    assert fetching.wrong(path, interface, requests, services) == says
 
 
 RIGHT = {"path": "/either/fetch", "services": ["origin"]}
@@ -67,26 +76,18 @@ def test_a_study_that_cannot_fetch_is_refused_before_anything_starts(bench_of, e
         bench_of(study, None).require(study)
 
 
-@pytest.fixture
-def recipes():
-    """A function: two tests of that kind, whose origins play other recipes."""
-
-    def tests(kind, **keys):
-        table = {name: {"kind": kind, "duration": "1s", **RIGHT, **keys, "recipe": name} for name in ("slow", "fast")}
-        return studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": table}, "s", "s.toml").tests
-
-    return tests
+def recipes(kind, **keys):
+    """Two tests of that kind, whose origins play other recipes."""
+    table = {name: {"kind": kind, "duration": "1s", **RIGHT, **keys, "recipe": name} for name in ("slow", "fast")}
+    return studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": table}, "s", "s.toml").tests
 
 
-def test_tests_with_other_recipes_ask_something_else_and_share_no_server(recipes):
+def test_tests_with_other_recipes_ask_something_else_and_share_neither_a_server_nor_a_load():
     slow, fast = recipes("throughput")
     assert slow.description == "GET /either/fetch (the origin plays slow) as fast as 10 connections can"
     assert slow.exact_description != fast.exact_description
     assert not slow.same_as(fast)
     assert slow.start_options != fast.start_options
-
-
-def test_tests_with_other_recipes_are_no_steps_of_one_load(recipes):
     slow, fast = recipes("latency", rate=10)
     assert slow.load_step.comparison_key != fast.at_rate(20.0).load_step.comparison_key
     assert slow.load_step.comparison_key == slow.at_rate(20.0).load_step.comparison_key

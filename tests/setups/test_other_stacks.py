@@ -17,13 +17,8 @@ from loadtests.setups.application import sample
 from loadtests.workload import Request
 
 STACK = files.ROOT / "stacks" / "2016"
-SETUPS = sorted(name for name, setup in setups.known().items() if setup.stack == "2016")
+SETUPS = ["2016-daphne-ipc", "2016-daphne-redis", "2016-gunicorn"]
 NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.10"
-STUDY = """
-setups = ["gunicorn", "2016-gunicorn"]
-[tests.throughput]
-duration = "1s"
-"""
 
 
 @pytest.fixture
@@ -43,11 +38,6 @@ def gunicorn(environment):
     return setups.find(["2016-gunicorn"])[0]
 
 
-def test_the_three_setups_of_2016_are_there():
-    assert SETUPS == ["2016-daphne-ipc", "2016-daphne-redis", "2016-gunicorn"]
-    assert all("stack-2016" in setup.needs for setup in setups.find(SETUPS))
-
-
 @pytest.mark.parametrize("name", SETUPS)
 def test_a_setup_listens_on_loopback_whatever_bind_says(name):
     [setup] = setups.find([name])
@@ -61,41 +51,28 @@ def test_a_setup_listens_on_loopback_whatever_bind_says(name):
     assert "0.0.0.0" not in given
 
 
-def test_one_that_is_not_made_is_left_out_with_what_to_install(environment):
-    [setup] = setups.find(["2016-gunicorn"])
-    assert sample().obstacle(setup) == NOT_MADE
-    (environment / ".ready").touch()
-    assert sample().obstacle(setup) is None
-
-
-def test_a_study_goes_on_without_one_that_is_not_made(environment, command, tmp_path):
+def test_one_that_is_not_made_is_left_out_with_what_to_install(environment, command, refused, tmp_path):
+    assert all("stack-2016" in setup.needs for setup in setups.find(SETUPS))
     study = tmp_path / "mine.toml"
-    study.write_text(STUDY)
+    study.write_text('setups = ["gunicorn", "2016-gunicorn"]\n[tests.throughput]\nduration = "1s"\n')
     code, printed, _ = command("run", study, "--dry-run")
     assert code == 0
     assert f"left out  2016-gunicorn: {NOT_MADE}" in printed
+    assert f"2016-gunicorn, cannot be served: {NOT_MADE}" in refused("run", "ten-years", "--dry-run")
 
 
-@pytest.mark.parametrize(("name", "baseline"), [("2016-stack", "2016-gunicorn"), ("ten-years", "2016-gunicorn")])
-def test_a_study_of_them_alone_says_in_a_line_what_to_install(environment, refused, name, baseline):
-    assert f"{baseline}, cannot be served: {NOT_MADE}" in refused("run", name, "--dry-run")
-
-
-def test_ten_years_has_each_setup_next_to_its_heir_and_with_its_settings():
-    found = studies.load("ten-years").entries
-    assert {entry.setup for entry in found} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
-    assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in found)
-
-
-@pytest.mark.parametrize("name", ["2016-stack", "ten-years"])
-def test_nothing_hides_that_the_ipc_layer_has_no_steady_state(name):
-    study = studies.load(name)
-    assert not study.interleave
-    assert {test.warmup_s for test in study.tests} == {0}
+def test_studies_have_each_setup_next_to_its_heir_and_do_not_hide_that_the_ipc_layer_has_no_steady_state():
+    ten_years = studies.load("ten-years")
+    assert {entry.setup for entry in ten_years.entries} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
+    assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in ten_years.entries)
+    for study in (ten_years, studies.load("2016-stack")):
+        assert not study.interleave
+        assert {test.warmup_s for test in study.tests} == {0}
     assert setups.find(["2016-daphne-ipc"])[0].wrong
 
 
 def test_another_address_and_a_project_of_the_users_are_refused(gunicorn, monkeypatch):
+    assert sample().obstacle(gunicorn) is None
     own = dataclasses.replace(sample(), own=True)
     assert own.obstacle(gunicorn) == "it serves the project of 2016, and no other"
     monkeypatch.setenv("BIND", "0.0.0.0")
@@ -104,24 +81,23 @@ def test_another_address_and_a_project_of_the_users_are_refused(gunicorn, monkey
 
 
 @pytest.mark.parametrize(
-    ("request_", "answered"),
+    ("method", "path", "answered"),
     [
-        (Request("plain", path="/"), True),
-        (Request("health", path="/healthz"), True),
-        (Request("another", path="/json"), False),
-        (Request("with a query", path="/?a=1"), False),
-        (Request("another method", method="HEAD", path="/"), False),
+        ("GET", "/", True),
+        ("GET", "/healthz", True),
+        ("GET", "/json", False),
+        ("GET", "/?a=1", False),
+        ("HEAD", "/", False),
     ],
 )
-def test_it_is_asked_only_what_its_project_has(gunicorn, request_, answered):
+def test_it_is_asked_only_what_its_project_has(gunicorn, method, path, answered):
     why = None if answered else "the project of 2016 answers GET / and GET /healthz alone"
-    assert sample().refused(gunicorn, (), [request_]) == why
+    assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
 
 
 def test_it_is_not_profiled(gunicorn, refused):
-    assert "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016" in refused(
-        "profile", "2016-gunicorn"
-    )
+    says = "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016"
+    assert says in refused("profile", "2016-gunicorn")
 
 
 def test_its_versions_are_read_from_its_files(environment):
@@ -139,31 +115,21 @@ def test_all_that_it_consists_of_is_pinned():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
 
 
-@pytest.fixture
-def make(tmp_path):
-    """A function: runs make.sh where there is no Python but what it is given; gives what it did."""
-    tools = tmp_path / "bin"
+def test_where_no_python_will_do_a_line_says_which_to_install(tmp_path):
+    tools, newest = tmp_path / "bin", tmp_path / "python3.14"
     tools.mkdir()
     (tools / "dirname").symlink_to(shutil.which("dirname"))
     shutil.copy(STACK / "make.sh", tmp_path)
-
-    def run(*arguments):
-        command = [shutil.which("sh"), str(tmp_path / "make.sh"), *map(str, arguments)]
-        env = {"PATH": str(tools), "HOME": str(tmp_path)}
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
-
-    return run
-
-
-def test_where_no_python_will_do_a_line_says_which_to_install(make, tmp_path):
-    newest = tmp_path / "python3.14"
     newest.write_text("#!/bin/sh\nexit 1\n")
     newest.chmod(0o755)
     for arguments, says in (
         ((), "Python 3.11 or 3.10 is needed, with its venv module; install one ("),
-        ((newest,), f"{newest} will not do: Python 3.11 or 3.10 is needed"),
+        ((str(newest),), f"{newest} will not do: Python 3.11 or 3.10 is needed"),
     ):
-        made = make(*arguments)
+        made = subprocess.run(
+            [shutil.which("sh"), tmp_path / "make.sh", *arguments],
+            env={"PATH": str(tools), "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
         assert (made.returncode, made.stdout, made.stderr.count("\n")) == (1, "", 1)
         assert made.stderr.startswith(f"stack-2016: {says}")
     assert not (tmp_path / ".venv").exists()

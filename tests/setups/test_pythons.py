@@ -1,4 +1,5 @@
-"""The knob PYTHON: the sample project on another Python, in an environment that `make setup PYTHONS=...` makes."""
+"""The knob PYTHON: the sample project on another Python, in an environment that `make setup PYTHONS=...` makes; and
+django-bolt, a peer that answers a part of it, on Python 3.12 or newer."""
 
 import json
 import os
@@ -7,8 +8,11 @@ import sys
 
 import pytest
 
-from loadtests import files
+from loadtests import files, setups
 from loadtests.setups import other_stacks
+from loadtests.setups.application import sample
+from loadtests.setups.needs import missing_needs
+from loadtests.workload import Request
 from tools import pythons
 
 STUDY = """
@@ -18,6 +22,9 @@ blocks = 1
 duration = "500ms"
 warmup = "0s"
 """
+BOLT = "docs/examples/django-bolt.toml"
+NEWER = ("python3.14", "python3.13", "python3.12")
+NOT_MADE = "{0} is not installed: make setup PYTHONS={0}, where pyenv or the system has {0}"
 
 
 @pytest.fixture
@@ -35,11 +42,7 @@ def study(tmp_path):
 @pytest.mark.parametrize(
     ("setup", "made", "why"),
     [
-        (
-            "gunicorn",
-            False,
-            "python3.13 is not installed: make setup PYTHONS=python3.13, where pyenv or the system has python3.13",
-        ),
+        ("gunicorn", False, NOT_MADE.format("python3.13")),
         ("gunicorn", True, "gunicorn is not installed: pip install gunicorn"),  # into that environment
         ("daphne-redis", True, "PYTHON is for setups of WSGI and ASGI without services, on this machine"),
     ],
@@ -56,9 +59,20 @@ def test_a_python_that_is_not_there_is_left_out_with_what_to_install(
     assert f"left out other: {why}" in " ".join(printed.split())
 
 
-def test_a_project_of_ones_own_has_its_own(command, study):
-    _, printed, _ = command("run", study("gunicorn"), "--app", "docs/examples/chat", "--dry-run")
-    assert "other: PYTHON is for the sample project" in printed
+@pytest.mark.parametrize("words", [("check", "gunicorn"), ("run", "first-look", "--dry-run"), ("serve", "gunicorn")])
+def test_a_python_of_the_environment_that_is_not_there_is_one_clear_line(command, monkeypatch, words):
+    monkeypatch.setenv("PYTHON", "python3.99")
+    code, _, errors = command(*words)
+    assert (code, " ".join(errors.split())) == (1, f"error: {NOT_MADE.format('python3.99')}")
+
+
+def test_a_project_of_ones_own_has_its_own_and_is_not_served_by_a_peer(command, study):
+    for file, says in (
+        (study("gunicorn"), "other: PYTHON is for the sample project"),
+        (BOLT, "left out django-bolt: it serves the project of django-bolt, and no other"),
+    ):
+        _, printed, _ = command("run", file, "--app", "docs/examples/chat", "--dry-run")
+        assert says in " ".join(printed.split())
 
 
 def test_no_server_starts_on_one_that_is_not_there():
@@ -69,22 +83,20 @@ def test_no_server_starts_on_one_that_is_not_there():
     assert ended.stderr == "defaults.sh: PYTHON=python3.99 is not installed; try: make setup PYTHONS=python3.99\n"
 
 
-def program(folder, name, works=True):
-    """A Python of that name in a folder, which works or says that it does not, as pyenv's shims do."""
-    folder.mkdir(parents=True)
-    (folder / name).write_text(f"#!/bin/sh\nexit {0 if works else 127}\n")
-    (folder / name).chmod(0o755)
-    return str(folder / name)
-
-
 def test_a_python_is_found_on_the_path_or_among_pyenvs(tmp_path, monkeypatch):
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    program(tmp_path / "bin", "python3.13", works=False)
-    program(tmp_path / "versions/3.13.2/bin", "python3.13")
-    newest = program(tmp_path / "versions/3.13.10/bin", "python3.13")
-    without_the_gil = program(tmp_path / "versions/3.13.10t/bin", "python3.13t")
-    assert [pythons.find(name) for name in ("python3.13", "python3.13t")] == [newest, without_the_gil]
+    shim, older, newest, without_the_gil = (
+        tmp_path / "bin/python3.13",
+        tmp_path / "versions/3.13.2/bin/python3.13",
+        tmp_path / "versions/3.13.10/bin/python3.13",
+        tmp_path / "versions/3.13.10t/bin/python3.13t",
+    )
+    for program in (shim, older, newest, without_the_gil):
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # pyenv's shims do not all work
+        program.chmod(0o755)
+    assert [pythons.find(name) for name in ("python3.13", "python3.13t")] == [str(newest), str(without_the_gil)]
 
 
 def test_one_that_the_machine_lacks_is_named_and_left_out(capsys, monkeypatch):
@@ -106,10 +118,8 @@ def test_what_is_installed_there_is_what_is_measured():
 @pytest.mark.exhaustive
 @pytest.mark.servers
 def test_a_setup_runs_on_another_python(command, study, tmp_path, monkeypatch):
-    name = next(
-        (name for name in ("python3.13", "python3.12", "python3.11") if not other_stacks.missing_python(name)), None
-    )
-    if name is None:
+    names = (name for name in ("python3.13", "python3.12", "python3.11") if not other_stacks.missing_python(name))
+    if (name := next(names, None)) is None:
         pytest.skip('no other Python: make setup PYTHONS="python3.13"')
     file = study("gunicorn-gthread")
     file.write_text(file.read_text().replace("python3.13", name))
@@ -118,3 +128,27 @@ def test_a_setup_runs_on_another_python(command, study, tmp_path, monkeypatch):
     assert versions["Python"].startswith(name.removeprefix("python"))
     assert sys.version_info[:2] != tuple(map(int, versions["Python"].split(".")[:2]))
     assert {"Django", "gunicorn"} <= versions.keys()
+
+
+ALONE = "the project of django-bolt answers GET / and GET /async/ and GET /healthz and GET /db and GET /async/db alone"
+
+
+@pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])
+def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
+    [bolt] = setups.find(["django-bolt"])
+    assert sample().refused(bolt, (), [Request("GET", path=path)]) == why
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+@pytest.mark.parametrize("name", ["django-bolt", "caddysnake-wsgi", "caddysnake-asgi"])
+def test_a_server_of_newer_pythons_answers_as_the_others_do(command, monkeypatch, name):
+    need = name.removesuffix("-wsgi").removesuffix("-asgi")
+    made = (one for one in NEWER if not other_stacks.missing_python(one))
+    able = (one for one in made if not missing_needs([need], other_stacks.python(one)))
+    if missing_needs([need]) and (other := next(able, None)):
+        monkeypatch.setenv("PYTHON", other)
+    elif missing_needs([need]):
+        pytest.skip('it needs Python 3.12 or newer: make setup PYTHONS="python3.13"')
+    code, printed, _ = command("check", name)
+    assert (code, "0 differences" in printed) == (0, True)

@@ -1,7 +1,8 @@
+"""The setups of supervisor/conf.d, and what they need, which is looked for where they would take it from."""
+
 import configparser
-import os
 import re
-import stat
+import socket
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.records import decode
-from loadtests.setups import needs, services
+from loadtests.setups import needs, redis, services
 
 SETUPS = setups.known()
 # Peers with an envelope of their own.
@@ -33,21 +34,15 @@ PROGRAM = {
 }
 
 
-def setup_needing(*names):
-    return setups.Setup("mine", "Mine", "wsgi", names, "", (), Path("mine.conf"))
-
-
-def executable(file):
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("#!/bin/sh\n")
-    file.chmod(file.stat().st_mode | stat.S_IXUSR)
-
-
-def test_the_setups_of_the_project_are_described():
+def test_the_setups_of_the_project_are_described_and_have_labels_of_their_own():
     assert {setup.interface for setup in SETUPS.values()} == {"wsgi", "asgi", "asgi-layer", "node", "rack", "bolt"}
     assert (SETUPS["daphne-redis"].needs, SETUPS["daphne-redis"].services) == (("daphne",), ("redis",))
     assert SETUPS["daphne-redis"].charges == ("redis",)
     assert SETUPS["gunicorn"].cannot == ("websocket", "keep-alive")
+    assert len({setup.label for setup in SETUPS.values()}) == len(SETUPS)
+    in_memory = {one.name for one in SETUPS.values() if 'CHANNEL_LAYER="memory"' in one.file.read_text("utf-8")}
+    assert "uvicorn-channels" in in_memory
+    assert {one.name for one in SETUPS.values() if one.label.endswith("in-memory layer")} == in_memory
 
 
 def test_a_setup_for_websockets_says_what_it_speaks():
@@ -58,6 +53,9 @@ def test_a_setup_for_websockets_says_what_it_speaks():
     assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 
+OVER_HTTP = "it is there for HTTP: the application that it serves answers no WebSockets"
+
+
 @pytest.mark.parametrize(
     ("name", "demands", "why"),
     [
@@ -65,11 +63,7 @@ def test_a_setup_for_websockets_says_what_it_speaks():
         ("uvicorn-channels", {setups.WEBSOCKET, "sync-consumer"}, None),
         ("ws", {setups.WEBSOCKET, "sync-consumer"}, "it cannot run a synchronous consumer of Channels"),
         ("uvicorn", {setups.HTTP}, None),
-        (
-            "uvicorn",
-            {setups.WEBSOCKET},
-            "it is there for HTTP: the application that it serves answers no WebSockets",
-        ),
+        ("uvicorn", {setups.WEBSOCKET}, OVER_HTTP),
         ("gunicorn", {setups.WEBSOCKET}, "it cannot answer WebSockets"),
         ("gunicorn", {"async-views"}, None),
     ],
@@ -78,24 +72,11 @@ def test_a_setup_refuses_what_it_cannot_do_and_the_other_of_two_protocols(name, 
     assert SETUPS[name].refuses(demands) == why
 
 
-def test_labels_are_different():
-    labels = [setup.label for setup in SETUPS.values()]
-    assert len(set(labels)) == len(labels)
-
-
-def test_who_has_channels_layer_in_memory_says_so_in_its_label():
-    known = SETUPS.values()
-    in_memory = {one.name for one in known if 'CHANNEL_LAYER="memory"' in one.file.read_text(encoding="utf-8")}
-    assert "uvicorn-channels" in in_memory
-    assert {one.name for one in known if one.label.endswith("in-memory layer")} == in_memory
-
-
 @pytest.mark.parametrize("name", SETUPS)
 def test_a_setup_has_the_options_that_all_have(name):
     setup = SETUPS[name]
-    file = setup.file
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
-    config.read(file)
+    config.read(setup.file)
     programs = [section for section in config.sections() if "command" in config[section]]
     assert programs
     for section in programs:
@@ -105,103 +86,38 @@ def test_a_setup_has_the_options_that_all_have(name):
         assert program["directory"] == DIRECTORIES[setup.stack]
         assert program["process_name"] in ("web", "web_%(process_num)d", "worker_%(process_num)d", "redis", "proxy")
         assert program["stdout_logfile"].startswith(f"%(ENV_RUN_DIR)s/{section.partition(':')[2]}")
-    assert all(len(line) <= 120 for line in file.read_text().splitlines())
+    assert all(len(line) <= 120 for line in setup.file.read_text().splitlines())
 
 
-@pytest.fixture
-def mine(tmp_path):
-    """A function: a folder like supervisor/ whose one setup has this text."""
-
-    def make(text):
-        (tmp_path / "conf.d").mkdir(exist_ok=True)
-        (tmp_path / "conf.d" / "mine.conf").write_text(text)
-        return tmp_path
-
-    return make
-
-
-def test_a_file_that_describes_no_setup_is_named(mine):
-    with pytest.raises(UserError, match=r"mine.conf does not describe a setup: it lacks 'setup:mine'"):
-        setups.known(mine("[program:mine]\ncommand=true\n"))
-    with pytest.raises(UserError, match=r"it lacks 'group:mine'"):
-        setups.known(mine("[setup:mine]\nlabel=Mine\ninterface=wsgi\n"))
-    with pytest.raises(UserError, match=r"it lacks 'interface'"):
-        setups.known(mine("[setup:mine]\nlabel=Mine\n[group:mine]\nprograms=a\n"))
+GROUP = "[group:mine]\nprograms=a\n"
+WORDS = f"[setup:mine]\nlabel=Mine\ninterface=wsgi\n{{}}\n{GROUP}"
+UNKNOWN = r"of \[setup:mine\]: unknown word .*"
 
 
 @pytest.mark.parametrize(
-    ("key", "says"),
+    ("text", "says"),
     [
-        ("needs=ginx", "did you mean nginx"),
-        ("cannot=websockets", "did you mean websocket"),
-        ("services=redis", "unknown word 'redis'; there are: none"),
-        ("dialect=socketio", "did you mean socket.io"),
-        ("dialect=plain socket.io", "one word is needed, not 2"),
-        ("stack=2015", "did you mean 2016"),
+        ("[program:mine]\ncommand=true\n", "mine.conf does not describe a setup: it lacks 'setup:mine'"),
+        ("[setup:mine]\nlabel=Mine\ninterface=wsgi\n", "it lacks 'group:mine'"),
+        (f"[setup:mine]\nlabel=Mine\n{GROUP}", "it lacks 'interface'"),
+        (WORDS.format("needs=ginx"), f"{UNKNOWN}did you mean nginx"),
+        (WORDS.format("cannot=websockets"), f"{UNKNOWN}did you mean websocket"),
+        (WORDS.format("services=redis"), "unknown word 'redis'; there are: none"),
+        (WORDS.format("dialect=socketio"), f"{UNKNOWN}did you mean socket.io"),
+        (WORDS.format("dialect=plain socket.io"), "one word is needed, not 2"),
+        (WORDS.format("stack=2015"), f"{UNKNOWN}did you mean 2016"),
     ],
 )
-def test_a_word_that_nobody_knows_is_named(mine, key, says):
-    text = f"[setup:mine]\nlabel=Mine\ninterface=wsgi\n{key}\n[group:mine]\nprograms=a\n"
-    with pytest.raises(UserError, match=rf"of \[setup:mine\]: unknown word .*{says}|{says}"):
-        setups.known(mine(text))
-
-
-def test_every_need_has_a_remedy_and_is_somebodys():
-    described = (*SETUPS.values(), *services.known().values())
-    needed = {need for one in described for need in one.needs}
-    assert needed | {"hopless", "openssl"} == set(needs.NEEDS)  # of setups whose names end in it, and with TLS
-    assert all(remedy for _, remedy in needs.NEEDS.values())
-
-
-def test_a_server_is_looked_for_next_to_the_python_that_runs_it_and_nowhere_else(tmp_path):
-    """One of another Python would run the project in that Python."""
-    assert setups.missing(setup_needing()) is None
-    assert setups.missing(setup_needing("gunicorn", "uvloop")) is None
-    said = setups.missing(setup_needing("gunicorn", "waitress"), tmp_path)
-    assert said == "gunicorn is not installed: pip install gunicorn; waitress is not installed: pip install waitress"
-    executable(tmp_path / "gunicorn")
-    assert setups.missing(setup_needing("gunicorn"), tmp_path) is None
-
-
-def test_a_module_is_looked_for_in_that_python(tmp_path):
-    assert setups.missing(setup_needing("uvloop"), Path(sys.executable).parent) is None
-    (tmp_path / "python").symlink_to("/bin/false")
-    assert setups.missing(setup_needing("uvloop"), tmp_path) == "uvloop is not installed: pip install uvloop"
-
-
-def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(tmp_path, monkeypatch):
-    monkeypatch.setattr(needs, "SYSTEM", (str(tmp_path / "sbin"),))
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert setups.missing(setup_needing("nginx")) == "nginx is not installed: apt-get install nginx"
-    executable(tmp_path / "sbin/nginx")
-    assert setups.missing(setup_needing("nginx")) is None
-
-
-def test_a_peer_is_there_once_its_packages_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(needs, "ROOT", tmp_path)
-    assert setups.missing(setup_needing("node-ws")) == "node-ws is not installed: make peers"
-    package = tmp_path / "peers/ws/node_modules/ws/package.json"
-    package.parent.mkdir(parents=True)
-    package.write_text("{}")
-    assert setups.missing(setup_needing("node-ws")) is None
-    monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr(needs, "SYSTEM", ())
-    assert setups.missing(setup_needing("node-ws")) == "node-ws is not installed: make peers"
-
-
-def test_a_redis_of_the_users_is_enough(tmp_path, monkeypatch):
-    monkeypatch.setattr(needs.redis, "executable", lambda: None)
-    monkeypatch.delenv("REDIS_URL", raising=False)
-    assert setups.missing(setup_needing("redis")).endswith("set REDIS_URL")
-    monkeypatch.setenv("REDIS_URL", "redis://localhost")
-    assert setups.missing(setup_needing("redis")) is None
+def test_a_file_that_describes_no_setup_is_named_and_so_is_a_word_that_nobody_knows(tmp_path, text, says):
+    (tmp_path / "conf.d").mkdir()
+    (tmp_path / "conf.d" / "mine.conf").write_text(text)
+    with pytest.raises(UserError, match=says):
+        setups.known(tmp_path)
 
 
 def test_the_helper_scripts_can_be_run():
-    for script in files.SUPERVISOR.glob("*.sh"):
-        if script.name != "defaults.sh":
-            assert os.access(script, os.R_OK)
-            assert script.read_text().startswith("#!/bin/sh\n")
+    scripts = [script for script in files.SUPERVISOR.glob("*.sh") if script.name != "defaults.sh"]
+    assert all(script.read_text().startswith("#!/bin/sh\n") for script in scripts)
 
 
 def test_every_asgi_setup_of_django_can_be_served_through_hopless():
@@ -212,8 +128,95 @@ def test_every_asgi_setup_of_django_can_be_served_through_hopless():
     assert setups.find([setup.name for setup in through]) == through
 
 
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A folder in which this machine has its commands (bin), servers (sbin) and peers, so far none."""
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(needs, "SYSTEM", (str(tmp_path / "sbin"),))
+    monkeypatch.setattr(needs, "ROOT", tmp_path)
+    return tmp_path
+
+
+def executable(file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o700)
+
+
+def missing(*names, bin=None):
+    """What is missing for a setup that needs these."""
+    return setups.missing(setups.Setup("mine", "Mine", "wsgi", names, "", (), Path("mine.conf")), bin)
+
+
+def test_every_need_has_a_remedy_and_is_somebodys():
+    described = (*SETUPS.values(), *services.known().values())
+    needed = {need for one in described for need in one.needs}
+    assert needed | {"hopless", "openssl"} == set(needs.NEEDS)  # of setups whose names end in it, and with TLS
+    assert all(remedy for _, remedy in needs.NEEDS.values())
+
+
 def test_what_hopless_needs_is_said_as_its_package_says_it():
     about = decode.read_toml(files.ROOT / "packages" / "hopless" / "pyproject.toml")["project"]
     least = [about["requires-python"], *about["dependencies"]]
     said = needs.NEEDS["hopless"][1]
     assert all(re.search(r">=([\d.]+)", one)[1] in said for one in least)
+
+
+def test_a_server_is_looked_for_next_to_the_python_that_runs_it_and_nowhere_else(tmp_path):
+    """One of another Python would run the project in that Python."""
+    assert missing() is None
+    assert missing("gunicorn", "uvloop") is None
+    said = "gunicorn is not installed: pip install gunicorn; waitress is not installed: pip install waitress"
+    assert missing("gunicorn", "waitress", bin=tmp_path) == said
+    executable(tmp_path / "gunicorn")
+    assert missing("gunicorn", bin=tmp_path) is None
+
+
+def test_a_module_is_looked_for_in_that_python(tmp_path):
+    assert missing("uvloop", bin=Path(sys.executable).parent) is None
+    (tmp_path / "python").symlink_to("/bin/false")
+    assert missing("uvloop", bin=tmp_path) == "uvloop is not installed: pip install uvloop"
+
+
+def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(machine):
+    assert missing("nginx") == "nginx is not installed: apt-get install nginx"
+    executable(machine / "sbin/nginx")
+    assert missing("nginx") is None
+
+
+def test_a_peer_is_there_once_node_and_its_packages_are(machine):
+    executable(machine / "bin/node")
+    assert missing("node-ws") == "node-ws is not installed: make peers"
+    executable(machine / "peers/ws/node_modules/ws/package.json")
+    assert missing("node-ws") is None
+    (machine / "bin/node").unlink()
+    assert missing("node-ws") == "node-ws is not installed: make peers"
+
+
+def test_mod_wsgi_needs_the_apache_whose_headers_it_was_compiled_with(machine):
+    executable(machine / "bin/mod_wsgi-express")
+    assert needs.missing_needs(["mod_wsgi"], machine / "bin") == ["mod_wsgi"]
+    executable(machine / "bin/apache2")
+    assert needs.missing_needs(["mod_wsgi"], machine / "bin") == []
+
+
+def test_a_redis_of_the_users_is_enough(monkeypatch):
+    monkeypatch.setattr(redis, "executable", lambda: None)
+    monkeypatch.delenv("REDIS_URL", raising=False)
+    assert missing("redis").endswith("set REDIS_URL")
+    monkeypatch.setenv("REDIS_URL", "redis://localhost")
+    assert missing("redis") is None
+
+
+def test_a_redis_that_listens_is_not_refused(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+        local.bind(str(tmp_path / "redis.sock"))
+        local.listen()
+        assert redis.refusal(f"redis://127.0.0.1:{server.getsockname()[1]}/0") is None
+        assert redis.refusal(f"unix://{tmp_path}/redis.sock") is None
+
+
+@pytest.mark.parametrize(
+    ("url", "why"), [("redis://127.0.0.1:1", "Connection refused"), ("unix:///nothing", "No such file")]
+)
+def test_a_redis_that_is_not_there_says_why(url, why):
+    assert redis.refusal(url).startswith(why)

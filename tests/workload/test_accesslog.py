@@ -37,26 +37,29 @@ def test_formats(log, text):
     assert requests(convert("log", log(text))) == [("GET", "/a", 1, 200)]
 
 
-def test_what_has_a_body_or_is_no_request_is_left_out_with_a_word(log):
-    file = log(
-        line(), line("POST /login HTTP/1.1", 302), line("DELETE /1 HTTP/1.1", 204), line("\\x16\\x03", 400),
-        line("-", "408"), line("GET /\u00e9 HTTP/1.1"), line("GET /no HTTP/1.1", 101),
-    )  # fmt: skip
-    found = convert("log", file)
+@pytest.mark.parametrize(
+    ("lines", "remarks"),
+    [
+        (
+            [line("POST /login HTTP/1.1", 302), line("DELETE /1 HTTP/1.1", 204)],
+            "2 left out with a body, which a log does not hold (DELETE, POST)",
+        ),
+        ([line("\\x16\\x03", 400), line("-", "408")], "2 left out that are not HTTP requests"),
+        ([line("GET /\u00e9 HTTP/1.1")], "1 left out with a path that is not percent-encoded"),
+        ([line("GET /no HTTP/1.1", 101)], "1 left out without a final answer"),
+        *(
+            (
+                [line("GET /gone HTTP/1.1", status), line("POST /gone HTTP/1.1", status)],
+                f"2 left out that were not answered (status {status} of the log)",
+            )
+            for status in ("408", "444", "499")
+        ),
+    ],
+)
+def test_what_cannot_be_sent_or_was_not_answered_is_left_out_with_a_word(log, lines, remarks):
+    found = convert("log", log(line(), *lines))
     assert requests(found) == [("GET", "/", 1, 200)]
-    assert set(found.remarks[1:]) == {
-        "2 left out with a body, which a log does not hold (DELETE, POST)",
-        "2 left out that are not HTTP requests",
-        "1 left out with a path that is not percent-encoded",
-        "1 left out without a final answer",
-    }
-
-
-@pytest.mark.parametrize("status", ["408", "444", "499"])
-def test_a_status_that_nobody_was_sent_is_no_expectation(log, status):
-    found = convert("log", log(line(), line("GET /gone HTTP/1.1", status), line("POST /gone HTTP/1.1", status)))
-    assert requests(found) == [("GET", "/", 1, 200)]
-    assert found.remarks[1:] == (f"2 left out that were not answered (status {status} of the log)",)
+    assert found.remarks[1:] == (remarks,)
 
 
 def test_a_visitors_cache_is_not_the_loads(log):
@@ -68,7 +71,6 @@ def test_requests_of_one_second_are_spread_over_it(log):
     file = log(line(second=2), line("GET /a", second=0), line("GET /a", second=0))
     found = convert("log", file, ConvertOptions(times=True))
     assert found.workload.at == ((0, 0.5), (2.25,))
-    assert found.workload.replay().sends == ((0, 0), (0.5, 0), (2.25, 1))
 
 
 def test_the_most_frequent_are_kept(log):
@@ -80,8 +82,7 @@ def test_the_most_frequent_are_kept(log):
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ([], r"access.log: an empty access log"),
-        (["", " "], r"an empty access log"),
+        (["", " "], r"access.log: an empty access log"),
         (["INFO: started"], r"access.log: line 1 is in no known format \(common, combined, Gunicorn's default\)$"),
         ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in no known format .*; --skip-unknown"),
         ([line().replace("Nov", "Foo")], r"line 1 is in no known format"),
@@ -95,25 +96,19 @@ def test_what_is_no_access_log_gets_one_line(log, lines, says):
     assert "\n" not in str(error.value)
 
 
-def test_other_lines_can_be_skipped(log):
-    found = convert("log", log("INFO: started", line()), ConvertOptions(skip_unknown=True))
+def test_other_lines_can_be_skipped_and_one_that_is_no_utf_8_costs_only_itself(log):
+    file = log("INFO: started", line())
+    file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
+    found = convert("log", file, ConvertOptions(skip_unknown=True))
     assert requests(found) == [("GET", "/", 1, 200)]
     assert "1 left out in no known format" in found.remarks
     with pytest.raises(UserError, match="line 1 is in no known format"):
         convert("log", log("INFO: started"), ConvertOptions(skip_unknown=True))
 
 
-def test_a_line_that_is_no_utf_8_costs_only_itself(log):
-    file = log(line())
-    file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
-    assert requests(convert("log", file)) == [("GET", "/", 1, 200)]
-
-
 def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(UserError, match=r"none.log: cannot be read: No such file"):
         convert("log", tmp_path / "none.log")
-    with pytest.raises(UserError, match=r"cannot be read: Is a directory"):
-        convert("log", tmp_path)
 
 
 @pytest.mark.parametrize(

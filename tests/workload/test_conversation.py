@@ -1,9 +1,13 @@
-"""What is done over WebSockets: what makes no sense is refused in one line."""
+"""What is done over WebSockets, and what is said there of the user's; what makes no sense is refused in one line."""
 
 import pytest
 
 from loadtests.errors import UserError
 from loadtests.workload import Conversation, Feature, Load, Request
+from loadtests.workload.script import Script
+
+SEND = '{"text": "$ID"}'
+RATE_0 = "idle and rejoin have the rate 0, and nothing else has; this is"
 
 
 def load(does="echo", talk=None, **options):
@@ -12,70 +16,96 @@ def load(does="echo", talk=None, **options):
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("does", "values", "says"),
     [
-        ({"does": "shout"}, "a conversation does 'shout'; it can do one of: connect, idle, echo, broadcast"),
-        ({"does": "idle"}, "idle holds from 1 to 60,000 receivers, not 0"),
-        ({"does": "broadcast", "receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
-        ({"does": "echo", "receivers": 1}, "echo has no receivers; 'connections' is their number"),
-        ({"does": "rejoin", "receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
+        ("shout", {}, "a conversation does 'shout'; it can do one of: connect, idle, echo, broadcast"),
+        ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
+        ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
+        ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
+        ("rejoin", {"receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
         (
-            {"does": "idle", "receivers": 3, "publishes_per_s": 1.0},
-            "rejoin publishes at a rate, and nothing else does; this is idle",
+            "idle",
+            {"receivers": 3, "publishes_per_s": 1.0},
+            "rejoin publishes at a rate, and nothing else does; this is",
         ),
-        ({"does": "idle", "receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
-        ({"does": "broadcast", "receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
-        ({"does": "broadcast", "receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
-        ({"does": "echo", "rooms": 0}, "1 receiver cannot be in 0 rooms"),
-        ({"does": "echo", "size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
+        ("idle", {"receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
+        ("broadcast", {"receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
+        ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
+        ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
+        ("echo", {"size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
     ],
 )
-def test_nonsense_is_refused(values, says):
-    with pytest.raises(UserError) as caught:
-        Conversation(**values)
-    assert str(caught.value).startswith(says)
+def test_nonsense_is_refused(does, values, says):
+    with pytest.raises(UserError, match=f"^{says}"):
+        Conversation(does, **values)
 
 
 @pytest.mark.parametrize(
     ("does", "talk", "options", "says"),
     [
-        ("echo", {}, {"rate": 0}, "idle and rejoin have the rate 0, and nothing else has; this is echo at 0"),
-        (
-            "idle",
-            {"receivers": 5},
-            {"rate": 1.0},
-            "idle and rejoin have the rate 0, and nothing else has; this is idle at 1.0",
-        ),
-        (
-            "idle",
-            {"receivers": 5},
-            {"rate": None},
-            "idle and rejoin have the rate 0, and nothing else has; this is idle at None",
-        ),
+        ("echo", {}, {"rate": 0}, f"{RATE_0} echo at 0"),
+        ("idle", {"receivers": 5}, {"rate": 1.0}, f"{RATE_0} idle at 1.0"),
+        ("idle", {"receivers": 5}, {"rate": None}, f"{RATE_0} idle at None"),
         ("idle", {"receivers": 1}, {"rate": 0, "processes": 2}, "1 receiver cannot be shared by 2 processes"),
         ("broadcast", {"receivers": 5}, {"processes": 6}, "5 receivers cannot be shared by 6 processes"),
         ("rejoin", {"receivers": 5, "publishes_per_s": 1.0}, {"rate": 0, "processes": 2}, "a rejoin is made by one"),
     ],
 )
 def test_a_load_that_makes_no_sense_is_refused(does, talk, options, says):
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match=f"^{says}"):
         load(does, talk, **options)
-    assert str(caught.value).startswith(says)
 
 
-def test_a_conversation_and_its_protocol_go_together():
+def test_a_conversation_goes_with_its_protocol_and_a_script_with_its_dialect():
     with pytest.raises(ValueError, match="this is http"):
         load(protocol="http")
     with pytest.raises(ValueError, match="this is websocket"):
         Load.of_url("http://127.0.0.1:8000/", protocol="websocket")
+    assert Conversation("echo", "script", script=Script(SEND)).script == Script(SEND)
+    for dialect, script in (("script", None), ("plain", Script(SEND))):
+        with pytest.raises(ValueError, match="a script is for the dialect script"):
+            Conversation("echo", dialect, script=script)
 
 
-def test_few_connections_speak_unless_it_is_said():
+def test_few_connections_speak_unless_it_is_said_and_where_none_speaks_nothing_is_planned():
     assert [load(does).connection_count for does in ("echo", "connect")] == [10, 1000]
     assert load("broadcast", {"receivers": 5}).connection_count == 10
     assert load(connections=500).connection_count == 500
-
-
-def test_a_load_that_only_holds_plans_nothing():
     idle = load("idle", {"receivers": 5}, rate=0, processes=3)
     assert (idle.planned, idle.features) == (0, {Feature.FIXED_RATE, Feature.PROCESSES})
+
+
+NO_JSON = "begins as JSON does, and is none"
+ID_ELSEWHERE = r"--ws-first and --ws-ready have no \$ID"
+ASCII = "--ws-send .*: only a line of ASCII can be sent"
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ({"send": '{"text": "hello"}'}, r"--ws-send '{\"text\": \"hello\"}': has no \$ID, by which a message is known"),
+        ({"send": '{"text": "$ID"'}, f"--ws-send .*: {NO_JSON}: Expecting ',' delimiter"),
+        ({"first": ("{'join': 'a'}",)}, f"--ws-first .*: {NO_JSON}: Expecting"),
+        ({"first": ("[" * 100_000,)}, f"--ws-first .*: {NO_JSON}"),
+        ({"first": ('{"id": "$ID"}',)}, f"{ID_ELSEWHERE}: it is that of"),
+        ({"ready": "$ID"}, ID_ELSEWHERE),
+        ({"match": "said"}, r"--ws-match 'said': needs \$ID once"),
+        ({"match": "$ID $ID"}, r"--ws-match .*: needs \$ID once"),
+        ({"send": '{"é": "$ID"}'}, rf"{ASCII}; in JSON write others as \\u00e9"),
+        ({"send": "a\n$ID"}, ASCII),
+        ({"subprotocol": "a, b"}, "--ws-subprotocol 'a, b': is one word, such as graphql-ws"),
+    ],
+)
+def test_what_cannot_be_said_or_shown_is_refused_in_a_line(texts, says):
+    with pytest.raises(UserError, match=says) as error:
+        Script(**{"send": SEND, **texts})
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_not_json_need_not_be_and_a_room_stands_wherever_it_is_named():
+    assert Script('42["say","$ID"]', first=("40",), match="$ID").send == '42["say","$ID"]'
+    assert Script(SEND).match == "$ID"
+    script = Script('["$ROOM", "$ID"]', first=('{"join": "$ROOM"}',), match='"$ROOM", "$ID"', ready='"$ROOM"')
+    assert script.names_rooms
+    assert not Script(SEND).names_rooms
+    assert script.of_room("a") == Script('["a", "$ID"]', first=('{"join": "a"}',), match='"a", "$ID"', ready='"a"')

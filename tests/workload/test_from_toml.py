@@ -1,17 +1,22 @@
-"""Workload files: what is written is read back; mistakes are named with file and key."""
+"""Workload files, and what a test of a study asks: one request, several, a file of them, a recording. What is written
+is read back; mistakes are named with file and key."""
 
+import hashlib
+import json
 import os
 
 import pytest
 
 from loadtests.errors import UserError
+from loadtests.plan import study
 from loadtests.workload import Request, Workload, from_toml
+from loadtests.workload.request import BodyFile
 from loadtests.workload.write import to_toml
 
 GOOD = """
 [[requests]]
 path = "/"
-weight = 3
+at = [0, 1.5, 2]
 
 [[requests]]
 name = "log in"
@@ -20,7 +25,9 @@ path = "/login/?next=/"
 headers = { "Content-Type" = "application/json", X-Twice = ["1", "2"] }
 body = '{"a": 1}'
 status = 302
+at = [1]
 """
+HEADERS = (("Content-Type", "application/json"), ("X-Twice", "1"), ("X-Twice", "2"))
 
 
 @pytest.fixture
@@ -33,25 +40,16 @@ def file(tmp_path):
     return write
 
 
-def test_a_workload_file(file):
+def test_a_workload_file_whose_recorded_times_are_the_weights(file):
     front, login = from_toml.read(file(GOOD)).requests
     assert front == Request("GET /", weight=3)
-    assert login == Request(
-        "log in",
-        "POST",
-        "/login/?next=/",
-        (("Content-Type", "application/json"), ("X-Twice", "1"), ("X-Twice", "2")),
-        b'{"a": 1}',
-        status=302,
-    )
+    assert login == Request("log in", "POST", "/login/?next=/", HEADERS, b'{"a": 1}', status=302)
 
 
 @pytest.mark.parametrize(
     "workload",
     [
-        Workload(
-            (Request("GET /"), Request('odd "name" \\ \x7f'.replace("\x7f", "é"), "PUT", "/a", (), b"\xff", 0.25, 404))
-        ),
+        Workload((Request("GET /"), Request('odd "name" \\ é', "PUT", "/a", (), b"\xff", 0.25, 404))),
         Workload((Request("a", headers=(("X", "1"), ("Y", 'q"\t'), ("X", "2"))),)),
         Workload((Request("a", "POST", body="\x7f\x00é\u2028".encode()),), ((0.0, 1e-06, 12345.678901),)),
     ],
@@ -64,19 +62,12 @@ def test_what_is_written_is_read_back(file, workload):
         assert {**found.to_dict(), "headers": []} == {**request.to_dict(), "headers": []}
 
 
-def test_recorded_times_are_the_weight(file):
-    assert from_toml.read(file("[[requests]]\nat = [0, 1.5, 2]")).requests[0].weight == 3
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", r"mine.toml: requests: is missing; a list that is not empty is needed"),
         ("requests = []", r"mine.toml: requests: is \[\]; a list that is not empty"),
-        ("requests = [1]", r"requests\[1\]: is 1; a table is needed"),
         ("[[requests]]\n[[requests]]", r"two have the name 'GET /'; give one"),
         ("[[requests]]\nweight = 0", r"mine.toml: requests\[1\].weight: is 0; a number above 0"),
-        ("[[requests]]\nweight = '1'", r"requests\[1\].weight: is '1'; a number above 0"),
         ("[[requests]]\nmethod = 'BREW'", r"requests\[1\].method: is 'BREW'; one of 'DELETE', 'GET', "),
         ("[[requests]]\npath = 'a'", r"requests\[1\].path: is 'a'; it must begin with '/'"),
         ("[[requests]]\nheaders = {X = 1}", r"requests\[1\].headers.X: is 1; a text"),
@@ -85,19 +76,14 @@ def test_recorded_times_are_the_weight(file):
         ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
         ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: is 'now'; a number of 0 or more"),
         ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a key here; did you mean weight"),
-        ("title = 'mine'\n[[requests]]", r"title: is not a key here; allowed: requests"),
         ("[[requests", r"mine.toml: not valid TOML"),
+        (f"requests = {'[' * 5000}", r"mine.toml: not valid TOML: lists or tables are nested too deeply"),
     ],
 )
-def test_a_mistake_gets_one_line(file, text, says):
+def test_a_mistake_in_a_file_gets_one_line(file, text, says):
     with pytest.raises(UserError, match=says) as error:
         from_toml.read(file(text))
     assert "\n" not in str(error.value)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(UserError, match=r"none.toml: cannot be read: No such file"):
-        from_toml.read(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize(
@@ -125,6 +111,91 @@ def test_the_bodies_of_a_workload_are_bounded_together(tmp_path, file):
         from_toml.read(file(text))
 
 
-def test_deep_nesting(file):
-    with pytest.raises(UserError, match=r"mine.toml: not valid TOML: lists or tables are nested too deeply"):
-        from_toml.read(file(f"requests = {'[' * 5000}"))
+WORKLOAD = """
+[[requests]]
+path = "/a"
+at = [10, 11, 13]
+
+[[requests]]
+path = "/b"
+method = "POST"
+body_file = "body.bin"
+at = [12]
+"""
+EVENLY = "rate = 10\nduration = '5s'\n"
+REPLAYED = "workload = 'recorded.toml'\npace = 'recorded'\n"
+
+
+@pytest.fixture
+def load(tmp_path):
+    """A function: the one test of a study whose table holds these lines, in a folder with a recorded workload."""
+    (tmp_path / "recorded.toml").write_text(WORKLOAD)
+    (tmp_path / "plain.toml").write_text("[[requests]]\n")
+    (tmp_path / "body.bin").write_bytes(b"\xff")
+
+    def read(lines, kind="latency"):
+        file = tmp_path / "mine.toml"
+        file.write_text(f'setups = ["gunicorn"]\n[tests.{kind}]\n{lines}\n')
+        return study.load(str(file))
+
+    return read
+
+
+def test_one_request_in_full(load, tmp_path):
+    [test] = load(EVENLY + "method = 'PUT'\nheaders = {X = '1'}\nbody_file = 'body.bin'\nstatus = 204").tests
+    file = BodyFile(str(tmp_path / "body.bin"), 1, hashlib.sha256(b"\xff").hexdigest())
+    assert test.requests == (Request("PUT /", "PUT", "/", (("X", "1"),), b"\xff", status=204, body_file=file),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"), [("latency", EVENLY), ("throughput", "duration = '5s'\n"), ("capacity", "probe = '1s'\n")]
+)
+def test_every_kind_of_test_takes_a_mix(load, kind, lines):
+    [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
+    assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
+
+
+def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording_and_all_of_it_is_in_run_json(load):
+    found = load(REPLAYED + "speed = 2")
+    [test] = found.tests
+    assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
+    assert (test.pace.speed, test.pace.rate, test.pace.duration_s) == (2, 2, 2)
+    kept = study.from_dict(json.loads(json.dumps(found.to_dict())))
+    assert kept.tests[0].requests[1].body is None  # which its file has
+    assert kept.with_bodies() == found
+
+
+def test_where_the_file_of_a_body_is_makes_no_other_test(load, tmp_path):
+    (tmp_path / "moved.bin").write_bytes(b"\xff")
+    (tmp_path / "other.bin").write_bytes(b"\xfe")
+    names = ("body.bin", "moved.bin", "other.bin")
+    first, moved, other = (load(f"{EVENLY}body_file = '{name}'").tests[0] for name in names)
+    assert first.same_as(moved)
+    assert first.exact_description == moved.exact_description
+    assert not first.same_as(other)
+    assert first.exact_description != other.exact_description
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "says"),
+    [
+        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]; a list that is not empty"),
+        ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
+        ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a key here; .*requests"),
+        ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: is given together with workload"),
+        ("latency", EVENLY + "workload = 'no.toml'", r"tests.latency.workload: no.toml cannot be read: No such file"),
+        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
+        ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
+        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a key here; .*pace"),
+        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'; 'even' or 'recorded' is needed"),
+        ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
+        ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
+        ("latency", EVENLY + REPLAYED, r"rate: is not a key here"),
+        ("latency", REPLAYED + "speed = -1", r"speed: is -1; a number above 0"),
+        ("throughput", REPLAYED, r"pace: is 'recorded'; 'even' is needed"),
+    ],
+)
+def test_a_mistake_in_a_study_gets_one_line(load, kind, lines, says):
+    with pytest.raises(UserError, match=says) as error:
+        load(lines, kind)
+    assert "\n" not in str(error.value)

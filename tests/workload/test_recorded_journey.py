@@ -1,8 +1,7 @@
-"""Journeys made of recordings: what is in the file, what is not, and that it can be walked."""
+"""Journeys made of recordings: what is in the file, what is not. (That they can be walked: tests/engines.)"""
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ def journey_of(tmp_path):
 
     def make(values, name="shop.har", **options):
         file = tmp_path / name
-        file.write_text(json.dumps(values), encoding="utf-8")
+        file.write_text(values if isinstance(values, str) else json.dumps(values), encoding="utf-8")
         found = converted("journey", file, ConvertOptions(**options))
         ast.parse(found.text)
         return found
@@ -29,28 +28,27 @@ def journey_of(tmp_path):
 
 @pytest.fixture
 def visit(journey_of, entry):
-    """A function: the journey of requests, of which each is path, method, status and more of an entry."""
+    """A function: the journey of requests, each a path or what ``step`` takes."""
+
+    def step(number, path, method="GET", status=200, form=None, kind="", location="", at=None, headers=()):
+        second = 2.0 * number if at is None else at
+        url = path if "://" in path else f"{SITE}{path}"
+        one = entry(url, method, status, at=f"2026-11-21T10:00:{second:06.3f}Z", body=form, headers=headers)
+        if form is not None:
+            one["request"]["postData"]["mimeType"] = kind or FORM
+        one["response"] |= {"content": {"mimeType": kind}, "redirectURL": location}
+        return one
 
     def make(*steps, **options):
-        entries = []
-        for second, step in enumerate(steps):
-            path, method, status, *more = step if isinstance(step, tuple) else (step, "GET", 200)
-            extra = dict(more[0]) if more else {}
-            kind, form, location = (extra.pop(key, None) for key in ("kind", "form", "location"))
-            at = extra.pop("at", second * 2.0)
-            minute, rest = divmod(at, 60)
-            url = path if "://" in path else f"{SITE}{path}"
-            one = entry(url, method, status, at=f"2026-11-21T10:{int(minute):02}:{rest:06.3f}Z", body=form, **extra)
-            if form is not None:
-                one["request"]["postData"]["mimeType"] = kind or FORM
-            elif kind:
-                one["response"]["content"] = {"mimeType": kind}
-            if location:
-                one["response"]["redirectURL"] = location
-            entries.append(one)
-        return journey_of({"log": {"entries": entries}}, **options)
+        given = [{"path": one} if isinstance(one, str) else one for one in steps]
+        return journey_of({"log": {"entries": [step(number, **one) for number, one in enumerate(given)]}}, **options)
 
     return make
+
+
+def post(path, form, location="", status=302, kind=""):
+    """A step that posts a form, and leads somewhere."""
+    return {"path": path, "method": "POST", "status": status, "form": form, "location": location, "kind": kind}
 
 
 def walk(found):
@@ -59,7 +57,7 @@ def walk(found):
 
 
 def test_a_visit_becomes_a_journey_whose_users_think_where_the_visitor_paused(visit):
-    found = visit("/", ("/offers?page=2", "GET", 200, {"at": 0.4}), "/about/")
+    found = visit("/", {"path": "/offers?page=2", "at": 0.4}, "/about/")
     assert walk(found) == [
         'page = self.get("/", "/")',
         'page = self.get("/offers?page=2", "/offers")',
@@ -72,12 +70,12 @@ def test_a_visit_becomes_a_journey_whose_users_think_where_the_visitor_paused(vi
 def test_what_no_journey_has_is_counted_and_said(visit):
     found = visit(
         "/",
-        ("/app.css", "GET", 200, {"kind": "text/css"}),
-        ("/photo.jpg", "GET", 200),
+        {"path": "/app.css", "kind": "text/css"},
+        "/photo.jpg",
         "https://cdn.example/x",
-        ("/item/1/", "DELETE", 204),
-        ("/gone/", "GET", 404),
-        ("/api/", "POST", 200, {"form": "{}", "kind": "application/json"}),
+        {"path": "/item/1/", "method": "DELETE", "status": 204},
+        {"path": "/gone/", "status": 404},
+        post("/api/", "{}", kind="application/json", status=200),
     )
     assert walk(found) == ['page = self.get("/", "/")']
     assert found.remarks == (
@@ -93,20 +91,9 @@ def test_what_no_journey_has_is_counted_and_said(visit):
 
 
 def test_a_form_takes_its_token_from_the_page_before_and_its_id_from_where_it_leads(visit):
-    found = visit(
-        "/orders/new/",
-        (
-            "/orders/new/",
-            "POST",
-            302,
-            {
-                "form": "csrfmiddlewaretoken=aB3dE5fG7hJ9kL2mN4pQ6rS8&what=tea&with=milk&with=sugar",
-                "location": "/orders/17/",
-            },
-        ),
-        "/orders/17/",
-        "/orders/17/edit/",
-    )
+    token = "aB3dE5fG7hJ9kL2mN4pQ6rS8"
+    form = f"csrfmiddlewaretoken={token}&what=tea&with=milk&with=sugar"
+    found = visit("/orders/new/", post("/orders/new/", form, "/orders/17/"), "/orders/17/", "/orders/17/edit/")
     assert walk(found) == [
         "ids: dict[str, str] = {}  # what answers were the first to say",
         'page = self.get("/orders/new/", "/orders/new/")',
@@ -121,15 +108,11 @@ def test_a_form_takes_its_token_from_the_page_before_and_its_id_from_where_it_le
         "self.think()",
         'page = self.get(f"/orders/{ids[\'id1\']}/edit/", "/orders/{id}/edit/")',
     ]
-    assert "aB3dE5fG7hJ9kL2mN4pQ6rS8" not in found.text
+    assert token not in found.text
 
 
 def test_an_id_that_was_there_before_is_the_same_for_everybody(visit):
-    found = visit(
-        "/polls/3/",
-        ("/polls/3/", "POST", 302, {"form": "choice=1", "location": "/polls/3/results/"}),
-        "/polls/3/results/",
-    )
+    found = visit("/polls/3/", post("/polls/3/", "choice=1", "/polls/3/results/"), "/polls/3/results/")
     assert "ids" not in found.text
     assert 'check=leads_to("/polls/3/results/")' in found.text
     assert walk(found)[-1] == 'page = self.get(sent.location, "/polls/3/results/")'
@@ -141,8 +124,7 @@ def test_a_form_of_parts_is_one_too_and_its_files_are_left_out(visit):
         '--XyZ1\r\nContent-Disposition: form-data; name="photo"; filename="a.jpg"\r\n\r\n1\r\n'
         "--XyZ1--\r\n"
     )
-    form = {"form": body, "kind": "multipart/form-data; boundary=XyZ1", "location": "/done/"}
-    found = visit("/new/", ("/new/", "POST", 302, form), "/done/")
+    found = visit("/new/", post("/new/", body, "/done/", kind="multipart/form-data; boundary=XyZ1"), "/done/")
     assert """{**tokens(page), "what": 'tea, "green"'}""" in found.text
     assert "photo" not in found.text
 
@@ -150,43 +132,28 @@ def test_a_form_of_parts_is_one_too_and_its_files_are_left_out(visit):
 def test_no_secret_of_a_recording_reaches_the_file(visit):
     secrets = [("Cookie", "sessionid=hunter1"), ("Authorization", "Bearer hunter2"), ("X-CSRFToken", "hunter3")]
     found = visit(
-        ("/accounts/login/?next=/", "GET", 200),
-        (
-            "/accounts/login/",
-            "POST",
-            302,
-            {"form": "csrfmiddlewaretoken=hunter4&username=ada&password=hunter5", "location": "/"},
-        ),
-        ("/?token=hunter6", "GET", 200, {"headers": secrets}),
-        ("/card/", "POST", 302, {"form": "cvc=hunter7&city=Ely", "location": "/"}),
+        "/accounts/login/?next=/",
+        post("/accounts/login/", "csrfmiddlewaretoken=hunter4&username=ada&password=hunter5", "/"),
+        {"path": "/?token=hunter6", "headers": secrets},
+        post("/card/", "cvc=hunter7&city=Ely", "/"),
     )
     assert "hunter" not in found.text
     assert "password" not in found.text.partition("class ")[2]
-    assert (
-        "2 left out that sign in, at /accounts/login/: their password is not kept; "
-        "run --login /accounts/login/ signs users in"
-    ) in found.remarks
-    assert "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken" in found.remarks
-    assert (
-        "replaced by REPLACED, as it may be secret: field cvc, part of a path; write what is to be sent instead"
-        in found.remarks
-    )
     assert '"cvc": "REPLACED", "city": "Ely"' in found.text
+    assert set(found.remarks) >= {
+        "2 left out that sign in, at /accounts/login/: their password is not kept; "
+        "run --login /accounts/login/ signs users in",
+        "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken",
+        "replaced by REPLACED, as it may be secret: field cvc, part of a path; write what is to be sent instead",
+    }
 
 
 def test_what_is_in_a_recording_is_text_in_the_file_and_nothing_that_runs(visit):
     nasty = "\"\"\"\nimport os; os.abort()\n'\\{__import__('os').abort()}"
-    found = visit(
-        "/{__import__('os').abort()}/",
-        ("/a/", "POST", 302, {"form": f"x={nasty}".replace("&", ""), "location": '/b/"""/'}),
-        "/b/",
-        name='"""import os.har',
-    )
-    tree = ast.parse(found.text)
-    calls = {
-        node.func.attr for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    }
-    assert calls <= {"get", "post", "think"}
+    steps = ("/{__import__('os').abort()}/", post("/a/", f"x={nasty}", '/b/"""/'), "/b/")
+    tree = ast.parse(visit(*steps, name='"""import os.har').text)
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert {call.attr for call in calls if isinstance(call, ast.Attribute)} <= {"get", "post", "think"}
     assert len(tree.body) == 4  # what it says of itself, two imports, the class
     assert tree.body[-1].name == "ImportOs"
 
@@ -204,7 +171,7 @@ ONS = {
 }
 
 
-def test_requests_of_the_ons_become_a_journey(journey_of):
+def test_requests_of_the_ons_become_a_journey_and_no_file_is_overwritten(journey_of, tmp_path):
     found = journey_of(ONS, "test_household.json")
     assert walk(found) == [
         "ids: dict[str, str] = {}  # what answers were the first to say",
@@ -233,54 +200,47 @@ def test_requests_of_the_ons_become_a_journey(journey_of):
         "the beginning, or sign in with run --login",
         "1 of the redirects may lead anywhere: the file does not say where they should",
     )
+    write(found, tmp_path / "mine.py")
+    assert (tmp_path / "mine.py").read_text() == found.text
+    with pytest.raises(UserError, match=r"exists already"):
+        write(found, tmp_path / "mine.py")
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("requests", "says"),
     [
-        ({"requests": []}, "requests: a list of requests is needed"),
-        ({"requests": ["GET /"]}, "request 1: is 'GET /'; a request is needed"),
-        ({"requests": [{"method": "PUT", "url": "/"}]}, "request 1: method: is 'PUT'; GET or POST is needed"),
-        ({"requests": [{"method": "GET", "url": "people"}]}, "request 1: url: is 'people'; a path is needed"),
-        ({"requests": [{"method": "GET", "url": "/{a b}/"}]}, "request 1: url: is '/{a b}/'; a path is needed"),
-        ({"requests": [{"method": "GET", "url": "/{id}/"}]}, "no redirect_route before it says what {id} stands for"),
-        ({"requests": [{"method": "GET", "url": "/", "data": {"a": 1}}]}, "request 1: data: is for a POST"),
-        ({"requests": [{"method": "POST", "url": "/", "data": {"a": {}}}]}, "request 1: data: a: is {}; a text"),
-        (
-            {"requests": [{"method": "POST", "url": "/", "date": {}}]},
-            "request 1: 'date' is not a key here; allowed: method",
-        ),
+        ([], "requests: a list of requests is needed"),
+        (["GET /"], "request 1: is 'GET /'; a request is needed"),
+        ([{"method": "PUT", "url": "/"}], "request 1: method: is 'PUT'; GET or POST is needed"),
+        ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'; a path is needed"),
+        ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'; a path is needed"),
+        ([{"method": "GET", "url": "/{id}/"}], "no redirect_route before it says what {id} stands for"),
+        ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is for a POST"),
+        ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}; a text"),
+        ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a key here; allowed: method"),
     ],
 )
-def test_a_file_of_the_ons_that_is_wrong(journey_of, change, says):
+def test_a_file_of_the_ons_that_is_wrong(journey_of, requests, says):
     with pytest.raises(UserError) as raised:
-        journey_of({**ONS, **change}, "a.json")
+        journey_of({**ONS, "requests": requests}, "a.json")
     assert says in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
 
 
-def test_what_is_neither(journey_of, tmp_path):
-    with pytest.raises(UserError, match=r"JSON, but not a HAR file: it has no log.entries"):
-        journey_of({"a": 1})
-    with pytest.raises(UserError, match=r"a journey is yours to change"):
-        journey_of(ONS, times=True)
-    with pytest.raises(UserError, match=r"--host is for a HAR file"):
-        journey_of(ONS, host="a")
-    file = tmp_path / "b.har"
-    file.write_text("no")
-    with pytest.raises(UserError, match=r"b.har: not JSON, so neither a HAR file nor ONS' requests"):
-        converted("journey", file)
+@pytest.mark.parametrize(
+    ("values", "options", "says"),
+    [
+        ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
+        ("no", {}, r"shop.har: not JSON, so neither a HAR file nor ONS' requests"),
+        (ONS, {"times": True}, r"a journey is yours to change"),
+        (ONS, {"host": "a"}, r"--host is for a HAR file"),
+    ],
+)
+def test_what_is_neither(journey_of, values, options, says):
+    with pytest.raises(UserError, match=says):
+        journey_of(values, **options)
 
 
 def test_a_recording_without_a_step_is_no_journey(visit):
     with pytest.raises(UserError, match=r"holds no step of a journey; requests to shop.example; 1 left out for static"):
         visit("/a.css")
-
-
-def test_no_file_is_overwritten(journey_of, tmp_path):
-    found = journey_of(ONS)
-    output = tmp_path / "mine.py"
-    write(found, output)
-    assert Path(output).read_text() == found.text
-    with pytest.raises(UserError, match=r"exists already"):
-        write(found, output)

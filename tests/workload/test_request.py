@@ -1,11 +1,16 @@
-"""What is no request, and no workload, is refused in one line; what is one is kept whole."""
+"""What is no request, no workload, no load and no users is refused in one line; what is a request is kept whole; when
+each request or user is due."""
 
+import itertools
 import json
+import math
 
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.workload import Request, Workload
+from loadtests.workload import Load, Request, Users, Workload
+
+NOT_ENCODED = "^path: .*percent-encoded"
 
 
 @pytest.mark.parametrize(
@@ -14,12 +19,11 @@ from loadtests.workload import Request, Workload
         ({"name": ""}, r"^name: is ''"),
         ({"name": "a\nb"}, r"^name: "),
         ({"method": "get"}, r"^method: is 'get'; allowed: GET, HEAD, POST"),
-        ({"method": "BREW"}, r"^method: is 'BREW'"),
-        ({"name": "GET /\r\n", "path": "/\r\n"}, r"^path: .*percent-encoded"),
-        ({"name": "G\nT /", "method": "G\nT"}, r"^method: is 'G\\nT'"),
+        ({"method": "G\nT"}, r"^method: is 'G\\nT'"),
         ({"path": "async/"}, r"^path: is 'async/'; it must begin with '/'"),
-        ({"path": "/a b"}, r"^path: .*percent-encoded"),
-        ({"path": "/é"}, r"^path: .*percent-encoded"),
+        ({"path": "/\r\n"}, NOT_ENCODED),
+        ({"path": "/a b"}, NOT_ENCODED),
+        ({"path": "/é"}, NOT_ENCODED),
         ({"path": "/#top"}, r"^path: .*without a fragment"),
         ({"headers": (("X Y", "1"),)}, r"^headers: 'X Y' is not a header's name"),
         ({"headers": (("X", "a\r\nb"),)}, r"^headers: X: "),
@@ -28,8 +32,8 @@ from loadtests.workload import Request, Workload
         ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host is there twice"),
         ({"weight": 0}, r"^weight: is 0; a number above 0"),
         ({"weight": -1}, r"^weight: is -1"),
-        ({"weight": float("nan")}, r"^weight: is nan"),
-        ({"weight": float("inf")}, r"^weight: is inf"),
+        ({"weight": math.nan}, r"^weight: is nan"),
+        ({"weight": math.inf}, r"^weight: is inf"),
         ({"status": 101}, r"^status: is 101"),
     ],
 )
@@ -56,7 +60,7 @@ A, B = Request("a"), Request("b")
         (tuple(Request(str(number)) for number in range(501)), (), "there are 501; at most 500"),
         ((A, B), ((1.0,), ()), "all or none"),
         ((A,), ((-1.0,),), "0 or more"),
-        ((A,), ((float("nan"),),), "0 or more"),
+        ((A,), ((math.nan,),), "0 or more"),
         ((A,), (tuple(map(float, range(100_001))),), "at most 100,000 can be replayed"),
     ],
 )
@@ -66,22 +70,100 @@ def test_what_is_no_workload(requests, at, says):
     assert "\n" not in str(error.value)
 
 
-def test_a_replay_begins_at_once_and_lasts_a_mean_gap_longer():
+def test_a_replay_begins_at_once_lasts_a_mean_gap_longer_and_can_be_faster_or_slower():
     replay = Workload((A, B), ((10.0, 13.0), (11.0, 12.0))).replay()
     assert replay.sends == ((0, 0), (1, 1), (2, 1), (3, 0))
     assert (replay.duration_s, replay.rate) == (4, 1)
     assert replay.until(2) == ((0, 0), (1, 1))
-
-
-def test_a_replay_can_be_faster_or_slower():
     workload = Workload((A,), ((0.0, 4.0),))
     assert workload.replay(2).sends == ((0, 0), (2, 0))
     assert workload.replay(0.5).duration_s == 16
-    for speed in (0, -1, float("nan"), float("inf")):
+    for speed in (0, -1, math.nan, math.inf):
         with pytest.raises(UserError, match=r"speed: is .*above 0"):
             workload.replay(speed)
-
-
-def test_what_was_not_recorded_cannot_be_replayed():
     with pytest.raises(UserError, match="was not recorded"):
         Workload((A,)).replay()
+
+
+URL = "http://127.0.0.1:8000/"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"rate": rate} for rate in (0, -1, math.nan, math.inf, 1e7)),
+        *({"duration_s": seconds} for seconds in (0, -5, math.nan, math.inf)),
+        {"timeout_s": 0},
+        {"connections": 0},
+        {"connections": 100_000},
+        {"processes": 0},
+        {"processes": 11},  # more than the 10 connections of a closed loop
+        {"rate": 1, "duration_s": 2, "processes": 3},
+        {"rate": 1e6, "duration_s": 3600},
+    ],
+)
+def test_what_is_no_load(values):
+    with pytest.raises(UserError) as caught:
+        Load.of_url(URL, **values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        *(
+            (url, "is not a URL that can be loaded")
+            for url in ("", "localhost:8000", "ftp://a/", "http://", "http://a:port/", "http://a/a b", "http://ä/")
+        ),
+        ("http://ada:hunter2@a/", "^http://a/ is asked for with a user's name; send it as a header"),
+    ],
+)
+def test_what_no_load_can_be_sent_to_is_refused(url, says):
+    with pytest.raises(UserError, match=says):
+        Load.of_url(url)
+
+
+@pytest.mark.parametrize(
+    ("rate", "duration_s", "planned"), [(300, 10, 3000), (0.1, 30, 3), (100, 1.01, 101), (3, 0.5, 2), (1, 0.1, 1)]
+)
+def test_planned_are_the_requests_due_before_the_end(rate, duration_s, planned):
+    assert Load.of_url(URL, rate=rate, duration_s=duration_s).planned == planned
+
+
+def users(**who):
+    return Users("journey.py", "/", **{"think_s": (1.0, 2.0), **who})
+
+
+def test_a_number_of_users_comes_at_even_distances_while_the_load_ramps_up():
+    assert users(users=4).starts(2.0, 10.0, seed=1) == [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.5)]
+    assert users(users=2).starts(0.0, 10.0, seed=1) == [(0, 0.0), (1, 0.0)]
+
+
+def test_new_ones_come_at_their_rate_at_random_moments_which_a_seed_repeats():
+    starts = users(arrivals=10.0).starts(5.0, 20.0, seed=1)
+    numbers, moments = zip(*starts, strict=True)
+    assert numbers == tuple(range(250))
+    assert list(moments) == sorted(moments)
+    assert sum(moment < 5.0 for moment in moments) == 50
+    assert all(moment < 25.0 for moment in moments)
+    gaps = {round(after - before, 6) for before, after in itertools.pairwise(moments)}
+    assert len(gaps) > 200
+    assert starts == users(arrivals=10.0).starts(5.0, 20.0, seed=1)
+    assert starts != users(arrivals=10.0).starts(5.0, 20.0, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        ({}, "either a number of users or a rate"),
+        ({"users": 1, "arrivals": 1.0}, "either a number of users or a rate"),
+        ({"users": 0}, "number of users must be from 1 to 20,000, not 0"),
+        ({"arrivals": 0.0}, "must be over 0, not 0"),
+        ({"users": 1, "think_s": (2.0, 1.0)}, "the least first, not 2 to 1"),
+        ({"users": 1, "think_s": (0.0, math.nan)}, "users think from 0"),
+        ({"arrivals": 100_000.0}, "100000 users a second for 3610 s are over 1,000,000"),  # before they are drawn
+    ],
+)
+def test_users_who_make_no_sense_are_refused(who, says):
+    with pytest.raises(UserError, match=says):
+        users(**who).starts(10.0, 3600.0, seed=1)

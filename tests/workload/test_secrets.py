@@ -61,10 +61,9 @@ def test_a_header_with_a_telling_name_is_dropped(converted, name):
     "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
 )
 def test_a_header_with_a_value_that_looks_secret_is_dropped(converted, value):
-    request, written = converted(
-        headers=[("X-Thing", value), ("Content-Type", f"multipart/form-data; boundary={RANDOM}")]
-    )
-    assert [name for name, _ in request.headers] == ["Content-Type"]  # whose boundary is random, and needed
+    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # which is random, and needed
+    request, written = converted(headers=[("X-Thing", value), parts])
+    assert request.headers == (parts,)
     assert "hunter2" not in written
 
 
@@ -82,12 +81,18 @@ def test_a_header_with_a_value_that_looks_secret_is_dropped(converted, value):
         (f"/reset/MQ/{HEXADECIMAL}/", "/reset/MQ/REPLACED/"),
         ("/cart;jsessionid=1A2B/", "/cart;jsessionid=REPLACED/"),
         (f"/files/{RANDOM}.pdf", "/files/REPLACED.pdf"),
+        # A key is known by the door before it.
+        (f"/invite/{UUID}/", "/invite/REPLACED/"),
+        (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
+        (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
+        ("/reset/Mjg5MQ/5xk-8c7e21/", "/reset/REPLACED/REPLACED/"),
+        (f"/magic-link/{UUID.upper()}", "/magic-link/REPLACED"),
     ],
 )
 def test_secrets_in_paths_and_queries_are_replaced(converted, path, becomes):
     request, written = converted(path)
     assert request.path == becomes
-    assert not any(secret in written for secret in ("hunter2", RANDOM, HEXADECIMAL, "1A2B"))
+    assert not any(secret in written for secret in ("hunter2", RANDOM, HEXADECIMAL, UUID, "1A2B"))
     assert "may be secret" in written or "back" in path
 
 
@@ -95,21 +100,27 @@ def test_secrets_in_paths_and_queries_are_replaced(converted, path, becomes):
     "path",
     [
         "/how-to-load-test-a-django-application-2024/",
-        "/orders/550e8400-e29b-41d4-a716-446655440000/",
         f"/static/app.{HEXADECIMAL}.js?v=3.6.0",
         "/?author=ada&sort=price&at=2026-11-21T10:00:00Z&utm_campaign=SUMMER2024SALE",
         "/api/getUserAccountByIdAndNameList?id=1732183200000",
         "/?token=&a",
+        f"/orders/{UUID}/lines?id={UUID}",
+        f"/how-to-reset-your-password/{UUID}/",
+        "/join/room-12345/",
+        "/share/a-headline-of-2024/",
+        f"/invite/team/of/{UUID}/",
+        "/login/app.9f86d081884c7d65.js",
     ],
 )
 def test_what_people_and_programs_call_things_by_is_kept(converted, path):
     assert converted(path)[0].path == path
 
 
-MULTIPART = (
+PARTS = (
     '--X\r\nContent-Disposition: form-data; name="password"\r\n\r\nhunter2\r\n'
     '--X\r\nContent-Disposition: form-data; name="size"\r\n\r\n42\r\n--X--\r\n'
 )
+MULTIPART = [("Content-Type", "multipart/form-data; boundary=X")]
 
 
 @pytest.mark.parametrize(
@@ -123,12 +134,8 @@ MULTIPART = (
         ([], '{"query": "{ login(password: \\"hunter2\\") }"}', '{"query":"{ login(password: \\"REPLACED\\") }"}'),
         ([], '{"user": "Ada", "n": [1,  2]}', '{"user": "Ada", "n": [1,  2]}'),
         ([], "<login><password>hunter2 x</password></login>", "<login><password>REPLACED</password></login>"),
-        ([("Content-Type", "multipart/form-data; boundary=X")], MULTIPART, MULTIPART.replace("hunter2", "REPLACED")),
-        (
-            [("Content-Type", "multipart/form-data; boundary=X")],
-            MULTIPART.replace("\r", ""),
-            MULTIPART.replace("\r", "").replace("hunter2", "REPLACED"),
-        ),
+        (MULTIPART, PARTS, PARTS.replace("hunter2", "REPLACED")),
+        (MULTIPART, PARTS.replace("\r", ""), PARTS.replace("\r", "").replace("hunter2", "REPLACED")),
     ],
 )
 def test_secrets_in_bodies_are_replaced_and_nothing_else(converted, headers, body, becomes):
@@ -174,42 +181,27 @@ def test_a_word_or_a_small_number_of_the_same_name_is_kept(converted, name, valu
         assert (request.body or b"").decode() == recorded.get("body", ""), place
 
 
-@pytest.mark.parametrize(
-    ("path", "becomes"),
-    [
-        (f"/invite/{UUID}/", "/invite/REPLACED/"),
-        (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
-        (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
-        ("/reset/Mjg5MQ/5xk-8c7e21/", "/reset/REPLACED/REPLACED/"),
-        (f"/magic-link/{UUID.upper()}", "/magic-link/REPLACED"),
-        # The same where they name things.
-        (f"/orders/{UUID}/lines?id={UUID}", f"/orders/{UUID}/lines?id={UUID}"),
-        (f"/how-to-reset-your-password/{UUID}/", f"/how-to-reset-your-password/{UUID}/"),
-        ("/join/room-12345/", "/join/room-12345/"),
-        ("/share/a-headline-of-2024/", "/share/a-headline-of-2024/"),
-        (f"/invite/team/of/{UUID}/", f"/invite/team/of/{UUID}/"),
-        ("/login/app.9f86d081884c7d65.js", "/login/app.9f86d081884c7d65.js"),
-    ],
-)
-def test_a_key_is_known_by_the_door_before_it(converted, path, becomes):
-    assert converted(path)[0].path == becomes
-
-
-def test_a_journey_and_a_log_have_none_of_them_either(har, entry, log):
+def test_a_journey_has_none_of_them_either(har, entry):
+    form = "pw=hunter&code=123456&state=Texas&invite=QX81ZZ"
     file = har(
         entry(f"{SITE}/callback?code=4/0AX4XfWh&state=open", headers=[("Cookie", "pw=hunter")]),
-        entry(
-            f"{SITE}/join/{UUID}/", "POST", 302, headers=FORM, body="pw=hunter&code=123456&state=Texas&invite=QX81ZZ"
-        ),
+        entry(f"{SITE}/join/{UUID}/", "POST", 302, headers=FORM, body=form),
     )
     journey = converted_file("journey", file).text
-    line = f'1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET /join/{UUID}/?ticket=ST-18-aA5Yu&state=open HTTP/1.1" 200 5'
-    logged = converted_file("log", log(line)).text
-    for secret in ("0AX4XfWh", "hunter", "123456", "QX81ZZ", UUID, "ST-18"):
-        assert secret not in journey + logged
+    assert not any(secret in journey for secret in ("0AX4XfWh", "hunter", "123456", "QX81ZZ", UUID))
     assert "state=open" in journey
     assert '"state": "Texas"' in journey
-    assert "state=open" in logged
+
+
+def test_an_access_log_keeps_none_of_them_either(log):
+    line = '1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET {} HTTP/1.1" 200 5'
+    file = log(line.format(f"/join/{UUID}/?token=hunter2&page=1"), line.format("http://u:hunter2@a/b?sid=hunter2"))
+    found = convert("log", file)
+    paths = [request.path for request in found.workload.requests]
+    assert paths == ["/join/REPLACED/?token=REPLACED&page=1", "/b?sid=REPLACED"]
+    assert "hunter2" not in text(found, file)
+    kept = convert("log", file, ConvertOptions(keep=Keep(fields=("token",))))
+    assert kept.workload.requests[0].path == "/join/REPLACED/?token=hunter2&page=1"
 
 
 def test_what_is_dropped_replaced_and_kept_is_said_by_name_never_by_value(har, entry):
@@ -233,10 +225,8 @@ def test_one_can_be_kept_by_its_name(converted):
     request, written = converted(f"/{HEXADECIMAL}?token=hunter2&sid=5", keep, headers=headers)
     assert request.headers == (("X-Auth-Token", "hunter2"), ("Referer", SITE))
     assert request.path == f"/{HEXADECIMAL}?token=hunter2&sid=REPLACED"
-    assert (
-        "# kept though it may be secret: part of a path, field token, header X-Auth-Token; keep the file to yourself"
-        in written
-    )
+    said = "part of a path, field token, header X-Auth-Token; keep the file to yourself"
+    assert f"# kept though it may be secret: {said}" in written
 
 
 @pytest.mark.parametrize("keep", [Keep(headers=("X-Aut",)), Keep(fields=("tokn",))])
@@ -264,27 +254,7 @@ def test_names_cannot_carry_a_secret_or_a_line_into_the_file(converted):
     assert written.count("\n[[requests]]") == 1
 
 
-def test_a_body_that_is_no_text_is_kept_with_a_word(har, entry):
-    binary = entry(f"{SITE}/", "POST", body="/w==")
-    binary["request"]["postData"]["encoding"] = "base64"
-    assert "kept as recorded: 1 file or body that cannot be read as text" in convert("har", har(binary)).remarks
-
-
-def test_deep_nesting_gets_through_or_gets_one_line(converted, tmp_path):
+def test_deep_nesting_gets_through(converted):
     depth = 100_000
     request, _ = converted(method="POST", body="[" * depth + '{"token":"hunter2"}' + "]" * depth)
     assert b"hunter2" not in request.body
-    file = tmp_path / "deep.har"
-    file.write_text("[" * depth)
-    with pytest.raises(UserError, match="nested too deeply"):
-        convert("har", file)
-
-
-def test_an_access_log_keeps_no_secrets_either(log):
-    line = '1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET {} HTTP/1.1" 200 5'
-    file = log(line.format("/?token=hunter2&page=1"), line.format("http://u:hunter2@a/b?sid=hunter2"))
-    found = convert("log", file)
-    assert [request.path for request in found.workload.requests] == ["/?token=REPLACED&page=1", "/b?sid=REPLACED"]
-    assert "hunter2" not in text(found, file)
-    kept = convert("log", file, ConvertOptions(keep=Keep(fields=("token",))))
-    assert kept.workload.requests[0].path == "/?token=hunter2&page=1"

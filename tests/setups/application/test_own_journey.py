@@ -2,9 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -72,17 +72,15 @@ print(store.session_key)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(started, tmp_path_factory):
     """The folder of a project with an admin, in which ada may do everything; and the key of a session of hers."""
-    folder = tmp_path_factory.mktemp("admin") / "mysite"
-    folder.mkdir()
+    folder = shutil.copytree(started, tmp_path_factory.mktemp("admin") / "mysite")
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "mysite.settings"}
 
     def python(*arguments):
         command = [sys.executable, *arguments]
         return subprocess.run(command, cwd=folder, env=env, check=True, capture_output=True, text=True).stdout
 
-    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(folder)], check=True)
     (folder / "mysite" / "urls.py").write_text(URLS)
     with (folder / "mysite" / "settings.py").open("a") as settings:
         settings.write("PASSWORD_HASHERS = ['django.contrib.auth.hashers.MD5PasswordHasher']\n")  # which is quick
@@ -91,58 +89,44 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture
-def files(tmp_path):
-    """A journey and a study."""
+def run(site, tmp_path):
+    """The command that measures a journey of that project."""
     journey, study = tmp_path / "groups.py", tmp_path / "small.toml"
     journey.write_text(JOURNEY)
     study.write_text(STUDY)
-    return study, journey
+    return "run", study, "--app", site[0], "--journey", journey, "--output", tmp_path / "run"
 
 
-def everything(folder):
-    return "".join(file.read_text(errors="replace") for file in Path(folder).rglob("*") if file.is_file())
-
-
-def measured(folder, said):
-    """The trial, or its first attempt: a machine that does much else makes it invalid, and changes nothing that is
-    asked here."""
-    found = [json.loads(file.read_text()) for file in sorted((folder / "trials").glob("*.json"))]
-    assert found, said
-    assert found[0]["result"], (found[0]["log"], found[0]["flags"])
-    return found[0]
-
-
-def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, site, files, tmp_path):
-    study, journey = files
-    folder = tmp_path / "run"
-    cli.env["JOURNEY_PASSWORD"] = PASSWORD
-    own = ("--app", site[0], "--journey", journey, "--login", "/admin/login/?next=/admin/", "--login-user", "ada")
-    _, printed, errors = cli.run("run", study, *own, "--output", folder, timeout=LONG_S)
-    trial = measured(folder, printed + errors)
+def signed_in(cli, run, *secrets):
+    """The first attempt of the trial, in which users were signed in, and run.json; nothing holds the secrets. A machine
+    that does much else makes the attempt invalid, and changes nothing that is asked here."""
+    _, printed, errors = cli.run(*run, timeout=LONG_S)
+    folder = run[run.index("--output") + 1]
+    trial = json.loads(min((folder / "trials").glob("*.json")).read_text())
+    assert trial["result"], (trial["log"], trial["flags"])
     assert trial["result"]["examples"] == {}
-    names = [one["name"] for one in trial["result"]["requests"]]
+    kept = "".join(file.read_text(errors="replace") for file in folder.rglob("*") if file.is_file())
+    assert not any(secret in kept + printed + errors for secret in secrets)
+    cli.wait_until_nothing_runs()
+    return trial["result"], json.loads((folder / "run.json").read_text())
+
+
+def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, run):
+    cli.env["JOURNEY_PASSWORD"] = PASSWORD
+    own = ("--login", "/admin/login/?next=/admin/", "--login-user", "ada")
+    result, record = signed_in(cli, (*run, *own), "hunter2")
+    names = [one["name"] for one in result["requests"]]
     assert names == ["GET sign-in", "POST sign-in", "GET add", "POST add", "GET change", "GET environment"]
-    assert all(one["ok"] > 0 for one in trial["result"]["requests"])
-    assert trial["result"]["journeys"]["completed"] > 0
-    record = json.loads((folder / "run.json").read_text())
+    assert all(one["ok"] > 0 for one in result["requests"])
+    assert result["journeys"]["completed"] > 0
     assert record["study"]["tests"][0]["sign_in"] == {"login": "/admin/login/?next=/admin/", "user": "ada"}
     assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin, which is shown to ada alone
-    assert "hunter2" not in everything(folder) + printed + errors
-    cli.wait_until_nothing_runs()
 
 
-def test_users_are_signed_in_by_a_cookie(cli, site, files, tmp_path):
-    study, journey = files
-    folder = tmp_path / "run"
+def test_users_are_signed_in_by_a_cookie(cli, run, site):
     cli.env["JOURNEY_COOKIE"] = f"theme=dark; sessionid={site[1]}"
-    _, printed, errors = cli.run(
-        "run", study, "--app", site[0], "--journey", journey, "--output", folder, timeout=LONG_S
-    )
-    trial = measured(folder, printed + errors)
-    assert trial["result"]["examples"] == {}
-    assert trial["result"]["requests"][0]["name"] == "GET add"
-    assert site[1] not in everything(folder) + printed + errors
-    cli.wait_until_nothing_runs()
+    result, _ = signed_in(cli, run, site[1])
+    assert result["requests"][0]["name"] == "GET add"
 
 
 LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
@@ -151,27 +135,17 @@ LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
 @pytest.mark.parametrize(
     ("arguments", "env", "says"),
     [
-        (
-            LOGIN,
-            {"JOURNEY_PASSWORD": "hunter3"},
-            "test users: users cannot sign in: POST /admin/login/: ada was refused",
-        ),
-        ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "test users: GET /admin/: answered 302"),
-        (LOGIN, {}, "test users: users are to sign in: set JOURNEY_PASSWORD to the password of ada"),
+        (LOGIN, {"JOURNEY_PASSWORD": "hunter3"}, "users cannot sign in: POST /admin/login/: ada was refused"),
+        ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "GET /admin/: answered 302"),
     ],
 )
 def test_a_sign_in_that_is_refused_is_one_line_before_anything_is_written(
-    command, monkeypatch, site, files, tmp_path, nothing_is_left, arguments, env, says
+    command, monkeypatch, run, tmp_path, nothing_is_left, arguments, env, says
 ):
-    study, journey = files
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    folder = tmp_path / "run"
-    code, printed, errors = command(
-        "run", study, "--app", site[0], "--journey", journey, "--output", folder, *arguments
-    )
-    assert code == 1
-    assert says in errors
-    assert len(errors.strip().splitlines()) == 1
+    code, printed, errors = command(*run, *arguments)
+    assert (code, len(errors.strip().splitlines())) == (1, 1)
+    assert f"test users: {says}" in errors
     assert "hunter" not in printed + errors
-    assert not folder.exists()
+    assert not (tmp_path / "run").exists()

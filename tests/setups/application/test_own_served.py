@@ -43,16 +43,23 @@ def test_a_project_is_measured_by_its_path_alone(cli, study, mysite, tmp_path):
     cli.wait_until_nothing_runs()
 
 
-def test_setups_that_answer_otherwise_are_found(command, mysite):
+@pytest.mark.parametrize(
+    ("names", "said", "answers"),
+    [
+        (("gunicorn", "uvicorn"), "type(request).__name__", ("WSGIRequest", "ASGIRequest")),
+        (("uvicorn", "uvicorn-hopless"), "'hopless.handler' in __import__('sys').modules", ("False", "True")),
+    ],
+)
+def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, answers):
     (mysite / "mysite" / "urls.py").write_text(
         "from django.http import HttpResponse\n"
         "from django.urls import path\n"
-        "urlpatterns = [path('', lambda request: HttpResponse(type(request).__name__))]\n"
+        f"urlpatterns = [path('', lambda request: HttpResponse({said}))]\n"
     )
-    code, printed, errors = command("check", "gunicorn", "uvicorn", "--app", mysite)
+    code, printed, errors = command("check", *names, "--app", mysite)
     assert code == 1
-    assert "gunicorn answered 200 text/html; charset=utf-8 b'WSGIRequest'" in printed
-    assert "uvicorn answered 200 text/html; charset=utf-8 b'ASGIRequest'" in printed
+    for name, answer in zip(names, answers, strict=True):
+        assert f"{name} answered 200 text/html; charset=utf-8 b'{answer}'" in printed
     assert "do not answer alike" in errors
 
 
@@ -90,16 +97,3 @@ def test_a_project_answers_the_same_through_hopless_and_no_file_of_it_changes(co
     assert "gunicorn-hopless was skipped: hopless is for ASGI, and it is served otherwise" in printed
     assert "3 requests to each of 5 setups: 0 differences" in printed
     assert sorted(started.rglob("*")) == before
-
-
-def test_hopless_is_what_serves_a_project_where_it_is_asked_for(command, mysite):
-    (mysite / "mysite" / "urls.py").write_text(
-        "import sys\n"
-        "from django.http import HttpResponse\n"
-        "from django.urls import path\n"
-        "urlpatterns = [path('', lambda request: HttpResponse('hopless.handler' in sys.modules))]\n"
-    )
-    code, printed, _ = command("check", "uvicorn", "uvicorn-hopless", "--app", mysite)
-    assert code == 1
-    assert "uvicorn answered 200 text/html; charset=utf-8 b'False'" in printed
-    assert "uvicorn-hopless answered 200 text/html; charset=utf-8 b'True'" in printed

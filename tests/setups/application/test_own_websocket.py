@@ -1,4 +1,5 @@
-"""The WebSockets of a project of the user's: who asks, what is kept of it, and by which setups they are served."""
+"""The WebSockets of a project of the user's: who asks, what is kept of it, and by which setups they are served; and
+the sample project on another host."""
 
 import dataclasses
 import json
@@ -11,6 +12,7 @@ from loadtests.errors import UserError
 from loadtests.setups.application import sample
 from loadtests.setups.application.own_websocket import OwnWebsocket, without_secrets
 from loadtests.setups.application.project import Options
+from loadtests.setups.application.remote_application import RemoteApplication
 from loadtests.workload import Conversation, Load, Request
 from loadtests.workload.script import Script
 
@@ -43,45 +45,36 @@ def test_a_load_is_in_the_users_words(application):
 def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
     own = OwnWebsocket.parse({**GIVEN, **SECRETS, "subprotocol": "chat.v1"})
     headers = (("X-Token", "opensesame"), ("Cookie", "sessionid=hunter2; csrftoken=swordfish"))
+    of_host = (("Host", "chat.example"), ("Origin", "http://chat.example"))
     assert own.request(None).headers == headers
-    assert own.request("chat.example").headers == (
-        ("Host", "chat.example"),
-        ("Origin", "http://chat.example"),
-        *headers,
-    )
+    assert own.request("chat.example").headers == (*of_host, *headers)
     assert own.script.subprotocol == "chat.v1"
     other = OwnWebsocket.parse({**GIVEN, "header": ["origin: http://other.example"]})
     assert other.request("chat.example").headers == (("Host", "chat.example"), ("origin", "http://other.example"))
 
 
-def test_one_that_nobody_described_cannot_be_talked_to(application):
+def test_one_that_nobody_described_or_whose_rooms_have_no_place_cannot_be_talked_to(application):
     with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
         dataclasses.replace(application, websocket=None).with_script(echo())
-
-
-def test_rooms_need_a_place_for_their_names(application):
     with pytest.raises(UserError, match=r"there are 2 rooms; say with \$ROOM where their names are to stand"):
         application.with_script(echo(rooms=2))
     own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
     assert dataclasses.replace(application, websocket=own).with_script(echo(rooms=2)).conversation.rooms == 2
 
 
-def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
-    refusing = {
-        setup.name
-        for setup in setups.find(["gunicorn", "uwsgi", "uvicorn", "daphne", "hypercorn", "granian-asgi"])
-        if application.refused(setup, {"websocket", "json-consumer"})
-    }
-    assert refusing == {"gunicorn", "uwsgi"}
+@pytest.mark.parametrize("name", ["uvicorn", "daphne", "hypercorn", "granian-asgi", "gunicorn", "uwsgi"])
+def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application, name):
+    [setup] = setups.find([name])
+    assert bool(application.refused(setup, {"websocket", "json-consumer"})) is (name in ("gunicorn", "uwsgi"))
+
+
+NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them: "
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (
-            {"path": "/ws/"},
-            r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID",
-        ),
+        ({"path": "/ws/"}, r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID"),
         ({"cookie": ["a=b"]}, "--ws-cookie also needs --ws-path"),
         ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must begin with '/'"),
         ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
@@ -89,15 +82,9 @@ def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application):
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
         ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "a subprotocol has --ws-subprotocol"),
         ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by what sends"),
-        (
-            {**GIVEN, "cookie": ["hunter2"]},
-            "--ws-cookie: write a name and its value as a browser sends them: ",
-        ),
-        ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, "--ws-cookie: write a name and its value"),
-        (
-            {**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]},
-            "--ws-header: Cookie is given by --ws-cookie",
-        ),
+        ({**GIVEN, "cookie": ["hunter2"]}, NOT_A_COOKIE),
+        ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, NOT_A_COOKIE),
+        ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "--ws-header: Cookie is given by --ws-cookie"),
     ],
 )
 def test_a_mistake_is_one_line_and_tells_no_value_back(given, says):
@@ -108,27 +95,14 @@ def test_a_mistake_is_one_line_and_tells_no_value_back(given, says):
 
 
 def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
-    own = OwnWebsocket.parse({**GIVEN, **SECRETS, "first": ['{"join": "a"}'], "ready": '"joined"'})
-    kept = Options(Path("/site"), websocket=own).to_dict()
-    assert kept == {
-        "app": "/site",
-        "websocket": {
-            **GIVEN,
-            "first": ['{"join": "a"}'],
-            "ready": '"joined"',
-            "cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"],
-            "header": ["X-Token:REPLACED"],
-        },
-    }
+    said = {**GIVEN, "first": ['{"join": "a"}'], "ready": '"joined"'}
+    kept = Options(Path("/site"), websocket=OwnWebsocket.parse({**said, **SECRETS})).to_dict()
+    secrets = {"cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"], "header": ["X-Token:REPLACED"]}
+    assert kept == {"app": "/site", "websocket": {**said, **secrets}}
     with pytest.raises(UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep"):
         Options.from_dict(kept)
-
-
-def test_what_has_no_secret_is_read_back():
-    options = Options(
-        Path("/site"), websocket=OwnWebsocket.parse({**GIVEN, "match": '"text": "$ID"', "first": ["hello"]})
-    )
-    assert Options.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+    without = Options(Path("/site"), websocket=OwnWebsocket.parse({**said, "match": '"text": "$ID"'}))
+    assert Options.from_dict(json.loads(json.dumps(without.to_dict()))) == without
 
 
 def test_a_command_line_is_kept_without_them():
@@ -139,3 +113,17 @@ def test_a_command_line_is_kept_without_them():
         "--ws-cookie=a=REPLACED", "--ws-header=Authorization:REPLACED", "--ws-send", '{"a": "$ID"}',
     ]  # fmt: skip
     assert without_secrets(["--ws-cookie", "hunter2", "--ws-header"]) == ["--ws-cookie", "REPLACED", "--ws-header"]
+
+
+def test_an_old_stack_is_not_served_on_another_host():
+    class NothingMissing:
+        def missing_for(self, setup):
+            return None
+
+        def prepare_sample(self):
+            raise AssertionError
+
+    remote = RemoteApplication.of(sample(), NothingMissing())
+    today, old = setups.find(["gunicorn", "2016-gunicorn"])
+    assert remote.obstacle(today) is None
+    assert "on its own machine alone" in remote.obstacle(old)

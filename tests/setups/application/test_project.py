@@ -39,41 +39,40 @@ def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
     assert (served.wsgi, served.asgi) == ("mysite.wsgi:application", "mysite.asgi:application")
     assert served.settings == "mysite.settings"
     assert served.bin == Path(sys.executable).parent
+    assert served.healthy_within_s == 60
     assert served.own
     assert any("benchmark's own Python" in remark for remark in found.remarks)
     assert any("DEBUG is on" in remark for remark in found.remarks)
 
 
 @pytest.mark.exhaustive
-def test_a_project_one_folder_below_is_found_too(mysite):
-    assert find(Options(mysite.parent), []).application.directory == mysite
+def test_a_project_one_folder_below_without_asgi_py_is_served_with_djangos_own(mysite):
+    (mysite / "mysite" / "asgi.py").unlink()
+    found = find(Options(mysite.parent, load_timeout="2m"), [])
+    assert found.application.directory == mysite
+    assert found.application.asgi == "plain_asgi:application"
+    assert any("no ASGI application" in remark for remark in found.remarks)
+    assert found.application.healthy_within_s == 120  # the servers may take as long as the project may to load
 
 
 def test_what_is_named_goes_before_what_is_found(mysite):
     (mysite / "mysite" / "other.py").write_text("from mysite.settings import *\nDEBUG = False\n")
     (mysite / "mysite" / "entry.py").write_text("def app(environ, start_response): ...\n")
     found = find(Options(mysite, wsgi="mysite.entry:app", settings="mysite.other", host="example.org"), [])
-    assert found.application.wsgi == "mysite.entry:app"
-    assert found.application.settings == "mysite.other"
-    assert found.application.host == "example.org"
+    served = found.application
+    assert (served.wsgi, served.settings, served.host) == ("mysite.entry:app", "mysite.other", "example.org")
     assert not any("DEBUG" in remark for remark in found.remarks)
 
 
-@pytest.mark.exhaustive
-def test_a_project_without_asgi_py_is_served_with_djangos_own(mysite):
-    (mysite / "mysite" / "asgi.py").unlink()
-    found = find(Options(mysite), [])
-    assert found.application.asgi == "plain_asgi:application"
-    assert any("no ASGI application" in remark for remark in found.remarks)
-
-
-def test_the_variables_of_an_env_file_reach_the_project(mysite, tmp_path):
-    settings = mysite / "mysite" / "settings.py"
-    settings.write_text(settings.read_text() + "import os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n")
-    assert "KeyError: 'THE_DEBUG'" in fails(Options(mysite))
+def test_the_variables_of_an_env_file_reach_the_project_and_go_before_those_of_manage_py(mysite, tmp_path):
+    production = "from mysite.settings import *\nimport os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n"
+    (mysite / "mysite" / "production.py").write_text(production)
+    assert "KeyError: 'THE_DEBUG'" in fails(Options(mysite, settings="mysite.production"))
     file = tmp_path / "env"
-    file.write_text("THE_DEBUG=no\n")
-    assert not find(Options(mysite, env_file=file), []).facts["debug"]
+    file.write_text("THE_DEBUG=no\nDJANGO_SETTINGS_MODULE=mysite.production\n")
+    found = find(Options(mysite, env_file=file), [])
+    assert found.application.settings == "mysite.production"
+    assert not found.facts["debug"]
 
 
 def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
@@ -82,23 +81,11 @@ def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
         '# of the site\n\nexport A=1\nB = \'two words\'\nC="x # y"\nD=plain # remark\nE=\nF="a b" # remark\n'
     )
     assert read_env_file(file) == {"A": "1", "B": "two words", "C": "x # y", "D": "plain", "E": "", "F": "a b"}
-
-
-def test_an_env_file_that_is_none_is_named_with_its_line(tmp_path):
-    file = tmp_path / "env"
     file.write_text("A=1\nno equals sign\n")
     with pytest.raises(UserError, match=r"env: line 2 is not NAME=value"):
         read_env_file(file)
     with pytest.raises(UserError, match="No such file"):
         read_env_file(tmp_path / "nothing")
-
-
-@pytest.mark.exhaustive
-def test_the_settings_of_an_env_file_go_before_those_of_manage_py(mysite, tmp_path):
-    (mysite / "mysite" / "production.py").write_text("from mysite.settings import *\nDEBUG = False\n")
-    file = tmp_path / "env"
-    file.write_text("DJANGO_SETTINGS_MODULE=mysite.production\n")
-    assert find(Options(mysite, env_file=file), []).application.settings == "mysite.production"
 
 
 def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
@@ -110,13 +97,17 @@ def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
 def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
     assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
     assert "no manage.py" in fails(Options(tmp_path))
-    assert "--python" in fails(Options(mysite, python=tmp_path / "nothing"))
-    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi"))
-    assert "write module:name" in fails(Options(mysite, wsgi="mysite.wsgi:factory()"))
-    assert "No closing quotation" in fails(Options(mysite, before="python 'x"))
-    assert "No module named 'mysite.nothing'" in fails(Options(mysite, settings="mysite.nothing"))
-    assert "No module named 'mysite.nowhere'" in fails(Options(mysite, asgi="mysite.nowhere:application"))
-    assert "has no attribute 'app'" in fails(Options(mysite, asgi="mysite.asgi:app"))
+    for given, says in (
+        ({"python": tmp_path / "nothing"}, "--python"),
+        ({"wsgi": "mysite.wsgi"}, "write module:name"),
+        ({"wsgi": "mysite.wsgi:factory()"}, "write module:name"),
+        ({"before": "python 'x"}, "No closing quotation"),
+        ({"load_timeout": "long"}, "--load-timeout: 'long' is not a duration"),
+        ({"settings": "mysite.nothing"}, "No module named 'mysite.nothing'"),
+        ({"asgi": "mysite.nowhere:application"}, "No module named 'mysite.nowhere'"),
+        ({"asgi": "mysite.asgi:app"}, "has no attribute 'app'"),
+    ):
+        assert says in fails(Options(mysite, **given))
     (mysite / "mysite" / "urls.py").write_text("import a_package_that_is_not_installed\n")
     (mysite / "mysite" / "wsgi.py").write_text("import mysite.urls\n")
     assert "No module named 'a_package_that_is_not_installed' (mysite/urls.py, line 1)" in fails(Options(mysite))
@@ -147,12 +138,9 @@ def test_a_project_may_lack_until_the_first_command_what_a_request_needs(mysite)
     find(Options(mysite, before="python manage.py migrate"), [])
 
 
-def test_options_survive_run_json(mysite, tmp_path):
+def test_options_survive_run_json_and_without_them_the_sample_is_served(mysite, tmp_path):
     options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
     assert Options.from_dict(options.to_dict()) == options
-
-
-def test_without_options_the_sample_is_served():
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
@@ -233,13 +221,6 @@ def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite,
         f"{mysite}: the project was not loaded within 2 s; a longer limit is --load-timeout 5m"
     )
     assert not daemon.left
-
-
-@pytest.mark.exhaustive
-def test_the_servers_may_take_as_long_as_the_project_may_to_load(mysite):
-    assert find(Options(mysite), []).application.healthy_within_s == 60
-    assert find(Options(mysite, load_timeout="2m"), []).application.healthy_within_s == 120
-    assert "--load-timeout: 'long' is not a duration" in fails(Options(mysite, load_timeout="long"))
 
 
 @pytest.mark.exhaustive

@@ -1,10 +1,58 @@
+"""The setups of one run against each other: ratios and verdicts, blocks needed, the noise, and rules on them."""
+
 from dataclasses import replace
-from math import inf
+from math import inf, log
 
 import pytest
 
+from loadtests.analyse.compare.fail_if import Rule, failures, parse
 from loadtests.analyse.compare.within import Family, compare, estimates, noise_floors, widest_interval
-from loadtests.analyse.verdicts import Verdict
+from loadtests.analyse.moderated import Noise
+from loadtests.analyse.noise import aa_report
+from loadtests.analyse.verdicts import Verdict, blocks_needed, verdict
+from loadtests.formatting import plus_minus
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more_is_better", "expected"),
+    [
+        (1.05, 1.15, False, Verdict.SLOWER),
+        (1.05, 1.15, True, Verdict.FASTER),
+        (0.85, 0.95, False, Verdict.FASTER),
+        (0.85, 0.95, True, Verdict.SLOWER),
+        (0.98, 1.02, False, Verdict.EQUIVALENT),
+        (1.005, 1.02, False, Verdict.EQUIVALENT),
+        (0.95, 1.02, False, Verdict.INCONCLUSIVE),
+        (0.0, inf, True, Verdict.INCONCLUSIVE),
+        (1.0, 1.0, True, Verdict.EQUIVALENT),
+    ],
+)
+def test_verdict_is_read_from_the_interval(low, high, more_is_better, expected):
+    assert verdict(low, high, 0.03, more_is_better) is expected
+
+
+def of(spread, freedom=9.0):
+    return Noise(spread**2, freedom)
+
+
+def test_noisier_comparisons_need_more_blocks():
+    few, many = (blocks_needed(log(1.2), of(spread), 4, 0.03, 4) for spread in (0.04, 0.08))
+    assert 4 < few[0] <= few[1] < many[1] < 100
+
+
+@pytest.mark.parametrize("blocks", [2, 5, 10, 11])
+def test_blocks_needed_are_even_and_more_than_there_are(blocks):
+    assert all(end > blocks and end % 2 == 0 for end in blocks_needed(log(1.5), of(0.01), blocks, 0.03, 1))
+
+
+@pytest.mark.parametrize("noise", [of(5.0), of(0.03, freedom=1.0), None])
+def test_a_guess_that_nobody_could_plan_by_is_not_given(noise):
+    assert blocks_needed(0.0, noise, 4, 0.03, 1) is None
+
+
+def test_plus_minus_is_half_the_width():
+    assert plus_minus(1 / 1.02, 1.02) == pytest.approx(0.02)
+    assert plus_minus(0.0, inf) == inf
 
 
 def test_each_candidate_gets_its_ratio_and_verdict(study):
@@ -96,3 +144,46 @@ def test_a_cell_given_twice_and_an_unknown_metric_are_refused(study):
         compare(study({"a": 1.0}) * 2, "a")
     with pytest.raises(ValueError, match="unknown metric 'speed'"):
         compare(study({"a": 1.0, "b": 1.0}, metric="speed"), "a")
+
+
+def test_rules_are_read():
+    assert parse("slower>5%") == Rule(Verdict.SLOWER, 0.05)
+    assert parse(" faster > 2.5 % ") == Rule(Verdict.FASTER, 0.025)
+    assert parse("failures>1%") == Rule(None, 0.01)
+    assert parse("slower") == Rule(Verdict.SLOWER, 0.0)
+
+
+@pytest.mark.parametrize("text", ["", "slower>5", "slower<5%", "equivalent", "5%"])
+def test_wrong_rules_say_what_is_allowed(text):
+    with pytest.raises(ValueError, match="slower>5%"):
+        parse(text)
+
+
+def test_only_sure_slowdowns_beyond_the_threshold_fail(study):
+    found = compare(study({"a": 10.0, "much": 12.0, "little": 10.7, "less": 8.0}, sd=0.005), "a")
+    assert [one.candidate for one in failures(parse("slower>10%"), found)] == ["much"]
+    assert [one.candidate for one in failures(parse("slower>5%"), found)] == ["much", "little"]
+    assert [one.candidate for one in failures(parse("faster>5%"), found)] == ["less"]
+
+
+def test_two_labels_of_one_setup_rarely_differ_significantly(study):
+    report = aa_report(study({"gunicorn": 10.0, "gunicorn again": 10.0}, blocks=8))
+    assert report.studies == 2**7
+    assert report.false_share <= 0.05
+    assert report.false_verdicts == []
+
+
+def test_spread_is_that_of_the_ratios_and_many_blocks_draw_their_swaps(study):
+    report = aa_report(study({"a": 10.0, "b": 10.0}, blocks=40, sd=0.02), studies=50)
+    assert report.spread["latency", "p50_ms"] == pytest.approx(0.02 * 2**0.5, rel=0.3)
+    assert report.studies == 50
+
+
+def test_labels_that_do_differ_are_reported(study):
+    report = aa_report(study({"a": 10.0, "b": 11.5}, sd=0.01, blocks=8))
+    assert [one.candidate for one in report.false_verdicts] == ["b"]
+
+
+def test_two_labels_are_needed(study):
+    with pytest.raises(ValueError, match="needs figures of two labels of one setup; there are only those of a"):
+        aa_report(study({"a": 10.0}))
