@@ -139,11 +139,9 @@ def test_zero_has_no_ratio(study):
     assert found.blocks == 9
 
 
-def test_a_cell_given_twice_and_an_unknown_metric_are_refused(study):
+def test_a_cell_given_twice_is_refused(study):
     with pytest.raises(ValueError, match="block 1 is given twice"):
         compare(study({"a": 1.0}) * 2, "a")
-    with pytest.raises(ValueError, match="unknown metric 'speed'"):
-        compare(study({"a": 1.0, "b": 1.0}, metric="speed"), "a")
 
 
 def test_rules_are_read():

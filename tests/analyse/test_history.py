@@ -82,36 +82,34 @@ def test_a_change_is_drawn_and_said_in_words(days, tmp_path):
     assert {"2026-11-06", "uvicorn", "×1.40"} <= texts
 
 
-def test_what_changes_for_the_whole_machine_changes_only_the_baseline(days):
-    everything = slowed(dict.fromkeys(LABELS, 1.5), rate=True)
-    found = history_of("first-look", days(*STEADY, 1.0, 1.0, 1.01, change=everything))
-    assert {(one.series.label, one.series.against) for one in found.changes} == {("gunicorn", "")}
-    assert "itself" in printed(found)
+def failing_baseline(label, test, block, result):
+    half = result.planned // 2
+    if label == "gunicorn":
+        result = dataclasses.replace(result, ok=half, completed=half, errors={"timeout": result.planned - half})
+    return slowed({"uvicorn": 1.3}, rate=True)(label, test, block, result)
 
 
-def test_where_the_baseline_failed_nothing_is_judged_by_it(days):
-    def fail(label, test, block, result):
-        half = result.planned // 2
-        if label == "gunicorn":
-            result = dataclasses.replace(result, ok=half, completed=half, errors={"timeout": result.planned - half})
-        return slowed({"uvicorn": 1.3}, rate=True)(label, test, block, result)
-
-    assert history_of("first-look", days(*STEADY, 1.3, 1.3, change=fail)).changes == []
+SHORT, NO_CHANGE = "No change is marked: that takes 7 runs.", "No significant change."
 
 
-def test_fewer_than_seven_runs_mark_nothing_and_that_is_said(days):
-    found = history_of("first-look", days(*STEADY, 3.0))
-    assert found.changes == []
-    said = "No change is marked: that takes 7 runs."
-    assert said in printed(found)
-    assert said in str(spec(found)["title"])
-
-
-def test_noise_is_not_marked(days):
-    found = history_of("first-look", days(*STEADY, 1.01, 1.0, aa=True))
-    assert found.changes == []
-    assert "No significant change." in printed(found)
-    assert {series.label for series in found.series} == set(LABELS)  # the twin says nothing of its own
+@pytest.mark.parametrize(
+    ("factors", "options", "changed", "says"),
+    [
+        pytest.param((3.0,), {}, set(), SHORT, id="fewer than seven runs"),
+        pytest.param((1.01, 1.0), {"aa": True}, set(), NO_CHANGE, id="noise, of a twin as well"),
+        pytest.param((1.3, 1.3), {"change": failing_baseline}, set(), NO_CHANGE, id="a baseline that failed"),
+        pytest.param(
+            (1.0, 1.0, 1.01), {"change": slowed(dict.fromkeys(LABELS, 1.5), rate=True)}, {("gunicorn", "")}, "itself",
+            id="the whole machine, so the baseline alone",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_change_of_a_setup_is_not_marked_as_one(days, factors, options, changed, says):
+    found = history_of("first-look", days(*STEADY, *factors, **options))
+    assert {(one.series.label, one.series.against) for one in found.changes} == changed
+    assert says in printed(found)
+    assert (SHORT in str(spec(found)["title"])) is (says is SHORT)
+    assert {series.label for series in found.series} == set(LABELS)
 
 
 def test_runs_of_other_machines_and_studies_are_left_out(days, build_run):

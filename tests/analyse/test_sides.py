@@ -30,6 +30,18 @@ def printed(found):
     return text.getvalue()
 
 
+@pytest.fixture
+def against(build_run):
+    """A function: a usual run against one of another shape."""
+
+    def compared(rule="", **shape):
+        usual = {"labels": LABELS, "blocks": 6}
+        second = build_run(**{**usual, "name": "second", **shape})
+        return compare_sides(build_run(**usual).path, second.path, rule=rule or None)
+
+    return compared
+
+
 @pytest.mark.parametrize("blocks", [1, 2, 6])
 def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
@@ -71,18 +83,13 @@ def test_the_noise_floor_greys_what_is_inside_it(build_run):
     assert {row.label for row in found.rows} == {"daphne"}  # the twin is the floor, and no candidate
 
 
-def test_invalid_trials_never_enter(build_run):
-    clean = build_run(labels=LABELS, blocks=6)
-    invalid = (("daphne", "latency", 2), ("daphne", "latency", 3))
-    dirty = build_run(labels=LABELS, blocks=6, name="dirty", invalid=invalid)
-    assert set(verdicts(compare_sides(clean.path, dirty.path)).values()) == {Verdict.EQUIVALENT}
+def test_invalid_trials_never_enter(against):
+    found = against(invalid=(("daphne", "latency", 2), ("daphne", "latency", 3)))
+    assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
 
 
-def test_what_has_no_valid_trial_is_said_and_fails_a_build(build_run):
-    lost = tuple(("daphne", "latency", block) for block in range(1, 7))
-    first = build_run(labels=LABELS, blocks=6)
-    second = build_run(labels=LABELS, blocks=6, name="second", lost=lost)
-    found = compare_sides(first.path, second.path, rule="slower>5%")
+def test_what_has_no_valid_trial_is_said_and_fails_a_build(against):
+    found = against("slower>5%", lost=tuple(("daphne", "latency", block) for block in range(1, 7)))
     why = "no valid trial in B"
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {why}
     assert f"cannot be judged: daphne in latency, p50 response time: {why}" in found.failure
@@ -97,23 +104,22 @@ def test_a_percentile_that_neither_run_can_know_is_no_row(build_run):
     assert "p99_ms" not in {row.metric for row in compare_sides(*paths).rows}
 
 
-def test_what_differs_is_named(build_run):
-    first = build_run(labels=LABELS)
-    of_first = first.record
+def test_what_differs_is_named(against, build_run):
+    known = build_run(labels=LABELS, name="known").record
     packages = {"Django": "5.2.20", "gunicorn": "27.0.1"}
     record = {
-        "machine": {**of_first.machine, "kernel": "Linux 6.12.0", "mhz": 1234.5},
-        "versions": {**of_first.versions, "python": "CPython 3.13.1", "packages": packages},
+        "machine": {**known.machine, "kernel": "Linux 6.12.0", "mhz": 1234.5, "memory_mb": 23900},
+        "versions": {**known.versions, "python": "CPython 3.13.1", "packages": packages},
         "knobs": {"WORKERS": "2"},
         "git": Git("f" * 40, dirty=True),
     }
-    study = {"delta": 0.05, "entries": tuple(Entry(label, label, {"WORKERS": "2"}) for label in LABELS)}
-    second = build_run(labels=LABELS, name="second", study=study, record=record)
-    found = compare_sides(first.path, second.path)
+    entries = tuple(Entry(label, label, {"WORKERS": "2"}) for label in LABELS)
+    found = against(study={"delta": 0.05, "entries": entries}, record=record)
     differ = {(one.kind, one.what): (one.before, one.after) for one in found.differences}
     file = "(supervisor file e3b0c442)"  # an empty one
     assert differ == {
         ("machine", "kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
+        ("machine", "memory_mb"): ("24000", "23900"),
         ("version", "python"): ("CPython 3.11.2", "CPython 3.13.1"),
         ("package", "Django"): ("5.2.19", "5.2.20"),
         ("git", "revision"): ("0123456789ab", "ffffffffffff with changes of 2026-11-21T07:30:00+00:00"),
@@ -123,33 +129,30 @@ def test_what_differs_is_named(build_run):
         ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
         ("study", "delta"): ("0.03", "0.05"),
     }
-    assert found.one_machine  # a kernel is a setting of a machine
+    assert found.one_machine  # a kernel is a setting of a machine, which takes a little of its memory
     text = printed(found)
     assert "Linux 6.12.0" in text
     assert "5.2.20" in text
     assert "\x1b" not in text
 
 
-def test_two_machines_are_said_to_be_two(build_run, other_host):
-    first = build_run(labels=LABELS)
-    machine = {**first.record.machine, "cpu": "Another CPU"}
-    found = compare_sides(first.path, build_run(labels=LABELS, name="second", record={"machine": machine}).path)
+def test_two_machines_are_said_to_be_two(against, build_run):
+    machine = {**build_run(labels=LABELS, name="known").record.machine, "cpu": "Another CPU"}
+    found = against(record={"machine": machine})
     assert not found.one_machine
     assert "The machines differ" in printed(found)
-    loaded_from_another = [
-        build_run(labels=LABELS, name=name, record={"servers": other_host}).path for name in ("third", "fourth")
-    ]
-    found = compare_sides(first.path, loaded_from_another[0])
+
+
+def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(against, build_run, other_host):
+    found = against(record={"servers": other_host})
     assert not found.one_machine
     assert "on two machines" in printed(found)
-    assert compare_sides(*loaded_from_another).one_machine
+    paths = [build_run(labels=LABELS, name=name, record={"servers": other_host}).path for name in ("third", "fourth")]
+    assert compare_sides(*paths).one_machine
 
 
-def test_tests_that_ask_something_else_are_left_out(build_run):
-    first = build_run(labels=LABELS)
-    latency = known_test("latency").at_rate(500.0)
-    second = build_run(labels=LABELS[:2], name="second", tests=(latency, "throughput"))
-    found = compare_sides(first.path, second.path)
+def test_tests_that_ask_something_else_are_left_out(against):
+    found = against(labels=LABELS[:2], tests=(known_test("latency").at_rate(500.0), "throughput"))
     assert {row.test for row in found.rows} == {"throughput"}
     differs = "test latency: not the same in both runs (at 300 and 500 requests/s; run --rate 300 asks for the same)"
     assert found.left_out == ["setup uvicorn: in one of the runs only", differs]

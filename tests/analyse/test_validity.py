@@ -41,8 +41,15 @@ def redis(*seen):
     return {"other_hosts": (HostConditions("ssh://redis", False, *seen),)}
 
 
-@pytest.mark.parametrize("evidence", [QUIET, Evidence()], ids=["quiet", "nothing known"])
-def test_a_quiet_trial_has_no_flag_and_what_is_not_known_is_none_either(evidence):
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        pytest.param(QUIET, id="quiet"),
+        pytest.param(Evidence(), id="nothing known"),
+        pytest.param(dataclasses.replace(QUIET, sent=2900, refused=100), id="refused by the server, so not sent"),
+    ],
+)
+def test_a_trial_that_nothing_disturbed_has_no_flag(evidence):
     assert judge(evidence) == []
 
 
@@ -139,10 +146,6 @@ def test_each_percentile_is_judged_by_the_scheduling_delay_at_it(late, expected)
 def test_a_flag_says_how_much_of_which_percentile_is_scheduling_delay():
     [flag] = judge(QUIET, measured(0.3, 1.5))
     assert "(15% of p50 and 38% of p99)" in flag.sentence
-
-
-def test_requests_that_the_server_refused_are_not_the_generators_fault():
-    assert reasons(sent=2900, refused=100) == []
 
 
 @pytest.mark.parametrize("reason", list(Reason), ids=lambda reason: reason.name)

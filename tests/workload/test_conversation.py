@@ -7,6 +7,7 @@ from loadtests.workload import Conversation, Feature, Load, Request
 from loadtests.workload.script import Script
 
 SEND = '{"text": "$ID"}'
+PUBLISHES = "rejoin publishes at a rate, and nothing else does; this is"
 RATE_0 = "idle and rejoin have the rate 0, and nothing else has; this is"
 
 
@@ -22,7 +23,7 @@ def load(does="echo", talk=None, **options):
         ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
-        ("rejoin", {"receivers": 3}, "rejoin publishes at a rate, and nothing else does"),
+        ("rejoin", {"receivers": 3}, f"{PUBLISHES} rejoin"),
         (
             "idle",
             {"receivers": 3, "publishes_per_s": 1.0},

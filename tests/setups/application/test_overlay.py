@@ -128,10 +128,6 @@ def test_a_server_that_cannot_go_with_what_the_project_has_is_left_out_and_the_o
     assert (found["gunicorn"], found["parser"]) == ("27.0", "1.5")
 
 
-def test_our_own_python_needs_no_overlay():
-    assert overlay.make(Path(sys.executable), []).bin == Path(sys.executable).parent
-
-
 def test_what_a_setup_needs_is_pinned_as_in_requirements():
     wanted = " ".join(overlay.requirements(setups.find(["uvicorn"])))
     assert "uvicorn==" in wanted

@@ -73,6 +73,8 @@ def test_the_variables_of_an_env_file_reach_the_project_and_go_before_those_of_m
     found = find(Options(mysite, env_file=file), [])
     assert found.application.settings == "mysite.production"
     assert not found.facts["debug"]
+    file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
+    assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
 
 
 def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
@@ -86,12 +88,6 @@ def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
         read_env_file(file)
     with pytest.raises(UserError, match="No such file"):
         read_env_file(tmp_path / "nothing")
-
-
-def test_an_env_file_cannot_set_up_the_servers(mysite, tmp_path):
-    file = tmp_path / "env"
-    file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
-    assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
 
 
 def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
