@@ -119,7 +119,6 @@ def test_what_differs_is_named(against, build_run):
     file = "(supervisor file e3b0c442)"  # an empty one
     assert differ == {
         ("machine", "kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
-        ("machine", "memory_mb"): ("24000", "23900"),
         ("version", "python"): ("CPython 3.11.2", "CPython 3.13.1"),
         ("package", "Django"): ("5.2.19", "5.2.20"),
         ("git", "revision"): ("0123456789ab", "ffffffffffff with changes of 2026-11-21T07:30:00+00:00"),

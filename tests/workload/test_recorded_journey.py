@@ -134,17 +134,21 @@ def test_no_secret_of_a_recording_reaches_the_file(visit):
     found = visit(
         "/accounts/login/?next=/",
         post("/accounts/login/", "csrfmiddlewaretoken=hunter4&username=ada&password=hunter5", "/"),
-        {"path": "/?token=hunter6", "headers": secrets},
+        {"path": "/?token=hunter6&code=4/0AX4XfWh&state=open", "headers": secrets},
         post("/card/", "cvc=hunter7&city=Ely", "/"),
+        post("/join/550e8400-e29b-41d4-a716-446655440000/", "code=123456&state=Texas", "/"),
     )
     assert "hunter" not in found.text
     assert "password" not in found.text.partition("class ")[2]
+    assert not any(secret in found.text for secret in ("0AX4XfWh", "550e8400", "123456"))
+    assert "state=open" in found.text
     assert '"cvc": "REPLACED", "city": "Ely"' in found.text
     assert set(found.remarks) >= {
         "2 left out that sign in, at /accounts/login/: their password is not kept; "
         "run --login /accounts/login/ signs users in",
         "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken",
-        "replaced by REPLACED, as it may be secret: field cvc, part of a path; write what is to be sent instead",
+        "replaced by REPLACED, as it may be secret: field cvc, field code, part of a path; "
+        "write what is to be sent instead",
     }
 
 
