@@ -107,7 +107,8 @@ def describe() -> dict[str, Any]:
 
 def versions() -> dict[str, Any]:
     """The software: Python and its build, Node, OpenSSL, Redis, and every installed package of both kinds."""
-    packages = {dist.metadata["Name"]: dist.version for dist in importlib.metadata.distributions()}
+    found = reversed([*importlib.metadata.distributions()])  # of a package that is there twice, the first is imported
+    packages = {dist.metadata["Name"]: dist.version for dist in found}
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "python_build": " ".join(platform.python_build()),

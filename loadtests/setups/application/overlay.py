@@ -36,7 +36,8 @@ WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
 OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
 VERSIONS = """
 import importlib.metadata, json
-found = {d.metadata["Name"]: d.version for d in importlib.metadata.distributions()}
+# Of a package that is there twice, the first is imported.
+found = {d.metadata["Name"]: d.version for d in reversed([*importlib.metadata.distributions()])}
 print(json.dumps({name: version for name, version in found.items() if name}))
 """
 COMMANDS = """
