@@ -1,5 +1,4 @@
 import asyncio
-import contextlib
 import io
 import os
 
@@ -59,6 +58,21 @@ def answers(wsgi, asgi):
     return both
 
 
+@pytest.fixture
+def ask(answers):
+    """A function: status, content type and body of a request through WSGI; fails where ASGI's differ."""
+
+    def both(method, path, **kwargs):
+        here, there = (
+            (response.status_code, response.headers.get("Content-Type"), body)
+            for response, body in answers(method, path, **kwargs)
+        )
+        assert here == there
+        return here
+
+    return both
+
+
 @pytest.fixture(scope="session")
 def new_postgresql():
     """A function that makes an empty database and returns its URL."""
@@ -89,40 +103,3 @@ def database(request, tmp_path_factory):
     with used_database(url):
         call_command("prepare", stdout=io.StringIO())
         yield request.param
-
-
-@pytest.fixture
-def settings_middleware(monkeypatch):
-    """A context in which that is the middleware; it gives the names of those that a request has passed through."""
-    from endpoints import nothing
-
-    @contextlib.contextmanager
-    def use(middleware):
-        passed = []
-        for name in ("sync_nothing", "async_nothing"):
-            monkeypatch.setattr(nothing, name, _noting(getattr(nothing, name), name, passed))
-        with override_settings(MIDDLEWARE=middleware):
-            yield passed
-
-    return use
-
-
-def _noting(factory, name, passed):
-    """The middleware, which also notes that a request has passed."""
-
-    def noting(get_response):
-        if factory.async_capable:
-
-            async def noted(request):
-                passed.append(name)
-                return await get_response(request)
-        else:
-
-            def noted(request):
-                passed.append(name)
-                return get_response(request)
-
-        return factory(noted)
-
-    noting.sync_capable, noting.async_capable = factory.sync_capable, factory.async_capable
-    return noting

@@ -1,37 +1,60 @@
-"""Every endpoint answers alike through WSGI and ASGI."""
+"""Every endpoint answers alike through WSGI and ASGI: plain ones, and those that do a kind of work."""
 
+import asyncio
 import hashlib
 import json
+import re
+import time
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connections
+from django.test.client import encode_multipart
+from endpoints import cpu, wait
 
 MB_4 = bytes(range(256)) * 4096 * 4
+HTML = "text/html; charset=utf-8"
+MS = b"ms must be a whole number from 0 to 10000\n"
 
 
-@pytest.fixture
-def ask(answers):
-    """A function: status, content type and body of a request through WSGI; fails where ASGI's differ."""
-
-    def both(method, path, **kwargs):
-        here, there = (
-            (response.status_code, response.headers.get("Content-Type"), body)
-            for response, body in answers(method, path, **kwargs)
-        )
-        assert here == there
-        return here
-
-    return both
+@pytest.mark.parametrize("path", ["/", "/async/", "/healthz", "/wait?ms=0", "/async/wait?ms=0", "/async/cpu?ms=0"])
+def test_plain_endpoints_and_those_that_wait_answer_ok(ask, path):
+    assert ask("get", path) == (200, HTML, b"OK")
 
 
-@pytest.mark.parametrize("path", ["/", "/async/", "/healthz"])
-def test_plain_endpoints_answer_ok(ask, path):
-    assert ask("get", path) == (200, "text/html; charset=utf-8", b"OK")
+@pytest.mark.parametrize(
+    ("method", "path", "status", "says"),
+    [
+        ("get", "/nope", 404, b""),
+        ("get", "/echo", 405, b""),
+        ("get", "/upload", 405, b""),
+        ("get", "/async/upload", 405, b""),
+        ("post", "/upload", 400, b"in the field 'file'"),
+        ("post", "/async/upload", 400, b"in the field 'file'"),
+        ("get", "/stream/?chunks=-1", 400, b"chunks must be"),
+        ("get", "/stream/?chunks=x", 400, b"chunks must be"),
+        ("get", "/stream/?chunks=%C2%B2", 400, b"chunks must be"),
+        ("get", "/stream/?size=99999999", 400, b"size must be"),
+        ("get", "/wait?ms=-1", 400, MS),
+        ("get", "/async/wait?ms=soon", 400, MS),
+        ("get", "/cpu?ms=99999", 400, MS),
+        ("get", "/async/cpu?ms=", 400, MS),
+        ("get", "/static/none.css", 404, b""),
+        ("get", "/static/../urls.py", 404, b""),
+        ("get", "/static/", 404, b""),
+        ("get", "/error/", 500, b""),
+    ],
+)
+def test_what_makes_no_sense_has_its_status_and_says_why(ask, method, path, status, says):
+    found, _, body = ask(method, path, **({"data": {"file": "a text field"}} if method == "post" else {}))
+    assert found == status
+    assert says in body
+    assert b"as asked" not in body  # the text of an exception
 
 
 @pytest.mark.parametrize("body", [b"\0\xff", MB_4], ids=["two bytes", "4 MB"])
 def test_echo_returns_the_body_and_its_type(ask, body):
-    answer = ask("post", "/echo", data=body, content_type="application/x-thing")
-    assert answer == (200, "application/x-thing", body)
+    assert ask("post", "/echo", data=body, content_type="application/x-thing") == (200, "application/x-thing", body)
 
 
 def test_echo_of_nothing_is_empty(ask):
@@ -40,44 +63,97 @@ def test_echo_of_nothing_is_empty(ask):
     assert answer == (200, "application/octet-stream", b"")
 
 
-def test_echo_takes_nothing_but_post(ask):
-    assert ask("get", "/echo")[0] == 405
-
-
 def test_inspect_tells_what_django_saw(ask, wsgi, asgi):
     for client in (wsgi, asgi):
         client.cookies["c"] = "1"
-    _, content_type, body = ask(
-        "post",
-        "/inspect/?a=1&b=%C3%A9&a=2",
-        data=b"xyz",
-        content_type="text/plain",
-        headers={"x-repeated": "one,two"},
-    )
+    path, headers = "/inspect/?a=1&b=%C3%A9&a=2", {"x-repeated": "one,two"}
+    _, content_type, body = ask("post", path, data=b"xyz", content_type="text/plain", headers=headers)
     assert content_type == "application/json"
     seen = json.loads(body)
-    assert seen["method"] == "POST"
-    assert seen["query_string"] == "a=1&b=%C3%A9&a=2"
+    assert (seen["method"], seen["query_string"]) == ("POST", "a=1&b=%C3%A9&a=2")
     assert seen["parameters"] == {"a": ["1", "2"], "b": ["é"]}
-    assert seen["headers"]["X-Repeated"] == "one, two"
-    assert seen["cookies"] == {"c": "1"}
+    assert (seen["headers"]["X-Repeated"], seen["cookies"]) == ("one, two", {"c": "1"})
     assert (seen["body_bytes"], seen["body_sha256"]) == (3, hashlib.sha256(b"xyz").hexdigest())
 
 
-def test_stream_sends_its_chunks_in_order(ask):
-    assert ask("get", "/stream/?chunks=11&size=2")[2] == b"0011223344556677889900"
+def test_stream_sends_its_chunks_in_order(answers, prefix):
+    for response, body in answers("get", f"{prefix}/stream/?chunks=11&size=2"):
+        assert (response.streaming, body) == (True, b"0011223344556677889900")
 
 
-@pytest.mark.parametrize("query", ["chunks=-1", "chunks=x", "size=99999999", "chunks=%C2%B2"])
-def test_stream_refuses_parameters_that_make_no_sense(ask, query):
-    assert ask("get", f"/stream/?{query}")[0] == 400
+def test_the_template_makes_a_page_of_a_hundred_rows(ask, prefix):
+    status, content_type, body = ask("get", f"{prefix}/template")
+    page = body.decode()
+    assert (status, content_type) == (200, HTML)
+    assert len(re.findall("<td>[0-9]+</td>", page)) == 100
+    assert "Customer &amp; Sons &lt;1&gt;" in page
+    assert "22 July 2016" in page
 
 
-def test_an_exception_is_a_500_without_its_text(ask):
-    status, _, body = ask("get", "/error/")
-    assert status == 500
-    assert b"as asked" not in body
+def test_the_sync_view_sleeps_in_its_thread(wsgi, monkeypatch):
+    slept = []
+    monkeypatch.setattr(wait.time, "sleep", slept.append)
+    assert wsgi.get("/wait?ms=1234").content == b"OK"
+    assert slept == [1.234]
 
 
-def test_an_unknown_path_is_a_404(ask):
-    assert ask("get", "/nope")[0] == 404
+def test_async_views_wait_side_by_side(asgi, monkeypatch):
+    slept = []
+
+    async def until_all_sleep(seconds):
+        slept.append(seconds)
+        while len(slept) < 20:
+            await no_time(0)
+
+    async def twenty():
+        found = await asyncio.gather(*(asgi.get("/async/wait?ms=300") for _ in range(20)))
+        return [response.content for response in found]
+
+    no_time = asyncio.sleep
+    monkeypatch.setattr(wait.asyncio, "sleep", until_all_sleep)
+    assert asyncio.run(twenty()) == [b"OK"] * 20
+    assert slept == [0.3] * 20
+
+
+def test_cpu_uses_as_much_cpu_time_as_asked(wsgi):
+    before = time.thread_time()
+    assert wsgi.get("/cpu?ms=50").content == b"OK"
+    assert time.thread_time() - before >= 0.05
+
+
+def test_cpu_is_cpu_time_and_not_time(monkeypatch):
+    clock = iter([5.0, 5.001, 5.009, 5.011])
+    monkeypatch.setattr(cpu.time, "thread_time", lambda: next(clock))
+    cpu.work(0.01)
+    assert list(clock) == []
+
+
+@pytest.mark.parametrize("size", [0, 5, 3_000_000], ids=["empty", "in memory", "in a temporary file"])
+def test_an_upload_is_measured_and_hashed(ask, prefix, size):
+    content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    form = encode_multipart("edge", {"other": "field", "file": SimpleUploadedFile("name.bin", content)})
+    _, _, body = ask("post", f"{prefix}/upload", data=form, content_type="multipart/form-data; boundary=edge")
+    assert json.loads(body) == {"bytes": size, "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_a_static_file_comes_with_whitenoises_headers_and_once(answers, wsgi):
+    tag = wsgi.head("/static/small.css").headers["ETag"]
+    for method, headers, status in (("get", {}, 200), ("head", {}, 200), ("get", {"if-none-match": tag}, 304)):
+        for response, body in answers(method, "/static/small.css", headers=headers):
+            assert (response.status_code, response.headers["Cache-Control"]) == (status, "max-age=60, public")
+            assert bool(body) == (method == "get" and status == 200)
+            if status == 200:
+                assert response.headers["Content-Type"] == 'text/css; charset="utf-8"'
+                assert int(response.headers["Content-Length"]) > 1000
+            if body:
+                assert int(response.headers["Content-Length"]) == len(body)
+                assert b"body {" in body
+
+
+def test_what_needs_no_database_opens_none(ask, monkeypatch):
+    connections["default"].close()
+    opened = []
+    monkeypatch.setattr(type(connections["default"]), "connect", opened.append)
+    for path in ("/", "/async/", "/healthz", "/json", "/async/json", "/plaintext", "/template", "/static/small.css"):
+        assert ask("get", path)[0] == 200
+    assert opened == []

@@ -1,12 +1,17 @@
 """`manage.py prepare`, as a person or the harness runs it."""
 
+import io
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
+from endpoints.models import Fortune, World
+
+from tests.fixtures.databases import used_database
 
 pytestmark = pytest.mark.slow
 
@@ -32,56 +37,43 @@ def start(url):
     )
 
 
-def prepare(url):
-    process = start(url)
+def outcome(process):
+    """Its exit code, what was printed, and what was printed as an error."""
     printed, errors = process.communicate(timeout=60)
     return process.returncode, printed, errors
 
 
 def counts(url):
-    ask = "django.setup(); from endpoints.models import *; print(World.objects.count(), Fortune.objects.count())"
-    return subprocess.run(
-        [sys.executable, "-c", f"import django; {ask}"],
-        cwd=MANAGE.parent,
-        env={**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "testproject.settings.base"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    with used_database(url):
+        return World.objects.count(), Fortune.objects.count()
 
 
 def test_it_migrates_and_fills_says_so_in_a_line_and_has_little_to_do_a_second_time(url):
-    code, printed, errors = prepare(url)
+    code, printed, errors = outcome(start(url))
     assert (code, errors, printed.count("\n")) == (0, "", 1)
     assert printed.startswith("ready: ")
-    assert counts(url) == ["10000", "12"]
+    assert counts(url) == (10_000, 12)
     before = os.times().children_user
-    code, _, errors = prepare(url)
-    assert (code, errors) == (0, "")
+    assert outcome(start(url)) == (0, printed, "")
     assert os.times().children_user - before < 3  # seconds of CPU: it takes a third of one
 
 
 def test_four_may_run_at_once(url):
     processes = [start(url) for _ in range(4)]
     for process in processes:
-        _, errors = process.communicate(timeout=60)
-        assert (process.returncode, errors) == (0, "")
-    assert counts(url) == ["10000", "12"]
+        assert outcome(process)[::2] == (0, "")
+    assert counts(url) == (10_000, 12)
 
 
-def test_what_was_left_half_filled_is_filled(tmp_path):
-    file = tmp_path / "half.sqlite3"
-    prepare(f"sqlite:///{file}")
-    with sqlite3.connect(file) as connection:
-        connection.execute("DELETE FROM world WHERE id > 100")
-        connection.execute("UPDATE fortune SET message = 'other' WHERE id = 3")
-    connection.close()
-    assert prepare(f"sqlite:///{file}")[0] == 0
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("SELECT count(*), min(id), max(id) FROM world").fetchone() == (10_000, 1, 10_000)
-        assert connection.execute("SELECT count(*) FROM fortune WHERE message = 'other'").fetchone() == (0,)
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    connection.close()
+def test_what_was_left_half_filled_is_filled(database):
+    World.objects.filter(id__gt=100).delete()
+    Fortune.objects.filter(id=3).update(message="other")
+    call_command("prepare", stdout=io.StringIO())
+    assert set(World.objects.values_list("id", flat=True)) == set(range(1, 10_001))
+    assert not Fortune.objects.filter(message="other").exists()
+    if database == "sqlite":
+        with connection.cursor() as cursor:
+            assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +87,7 @@ def test_what_was_left_half_filled_is_filled(tmp_path):
     ],
 )
 def test_a_database_that_cannot_be_had_is_one_line(url, word):
-    code, printed, errors = prepare(url)
-    assert code == 1
-    assert printed == ""
-    assert errors.count("\n") == 1
+    code, printed, errors = outcome(start(url))
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert word in errors
     assert "secret" not in errors

@@ -1,7 +1,9 @@
 """The test types of TechEmpower's FrameworkBenchmarks, by its rules, as sync and as async views."""
 
-import html.parser
+import html
 import json
+import re
+from operator import itemgetter
 
 import pytest
 from django.db import connections
@@ -10,16 +12,10 @@ from endpoints.models import World
 from endpoints.rows import MESSAGES
 
 
-def test_json_is_a_message_in_an_object(answers, prefix):
-    for response, body in answers("get", f"{prefix}/json"):
-        assert response.headers["Content-Type"] == "application/json"
-        assert json.loads(body) == {"message": "Hello, World!"}
-
-
-def test_plaintext_is_the_bare_message(answers, prefix):
-    for response, body in answers("get", f"{prefix}/plaintext"):
-        assert response.headers["Content-Type"] == "text/plain"
-        assert body == b"Hello, World!"
+def test_json_is_a_message_in_an_object_and_plaintext_the_bare_one(ask, prefix):
+    status, content_type, body = ask("get", f"{prefix}/json")
+    assert (status, content_type, json.loads(body)) == (200, "application/json", {"message": "Hello, World!"})
+    assert ask("get", f"{prefix}/plaintext") == (200, "text/plain", b"Hello, World!")
 
 
 def is_a_row(row):
@@ -46,13 +42,10 @@ def test_db_is_another_row_each_time(wsgi, database):
     [
         ("?queries=20", 20),
         ("?queries=501", 500),
-        ("?queries=99999999999999999999", 500),
-        ("?queries=1", 1),
         ("?queries=0", 1),
         ("?queries=-3", 1),
         ("?queries=foo", 1),
         ("?queries=2.5", 1),
-        ("?queries=", 1),
         ("", 1),
     ],
 )
@@ -65,18 +58,13 @@ def test_the_number_of_queries_is_bounded_as_the_rules_say(answers, database, pa
         assert len({row["id"] for row in found}) == rows
 
 
-def test_each_row_is_a_query_of_its_own(wsgi, prefix, database):
+@pytest.mark.parametrize(("path", "verbs"), [("queries", ["SELECT"]), ("updates", ["SELECT", "UPDATE"])])
+def test_each_row_is_a_query_and_an_update_a_statement_of_its_own(wsgi, prefix, database, path, verbs):
     with CaptureQueriesContext(connections["default"]) as captured:
-        wsgi.get(f"{prefix}/queries?queries=7")
-    assert len(captured) == 7
-    assert all(" IN " not in query["sql"] for query in captured.captured_queries)
-
-
-def test_each_update_is_a_query_and_a_statement_of_its_own(wsgi, prefix, database):
-    with CaptureQueriesContext(connections["default"]) as captured:
-        wsgi.get(f"{prefix}/updates?queries=7")
-    verbs = [query["sql"].split()[0] for query in captured.captured_queries]
-    assert verbs == ["SELECT", "UPDATE"] * 7
+        wsgi.get(f"{prefix}/{path}?queries=7")
+    asked = [query["sql"] for query in captured.captured_queries]
+    assert [sql.split()[0] for sql in asked] == verbs * 7
+    assert all(" IN " not in sql for sql in asked)
 
 
 def test_updates_are_in_the_table_afterwards(answers, prefix, database):
@@ -91,39 +79,17 @@ def test_updates_are_in_the_table_afterwards(answers, prefix, database):
     assert len(changed) > len(answered) - 20  # one in 10,000 gets the number that it had
 
 
-class Cells(html.parser.HTMLParser):
-    """The texts of a page's table cells, row by row."""
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=True)
-        self.rows = []
-        self.tags = [""]
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_data(self, data):
-        if self.tags[-1] in ("td", "th") and data.strip():
-            self.rows[-1][-1] += data
-
-
-def test_fortunes_are_a_sorted_table_with_the_added_one(answers, prefix, database):
+def test_fortunes_are_an_escaped_sorted_table_with_the_added_one(ask, prefix, database):
+    status, content_type, body = ask("get", f"{prefix}/fortunes")
+    page = body.decode()
+    assert (status, content_type, page.startswith("<!DOCTYPE html>")) == (200, "text/html; charset=utf-8", True)
     rows = [[str(number), text] for number, text in enumerate(MESSAGES, start=1)]
     rows.append(["0", "Additional fortune added at request time."])
-    for response, body in answers("get", f"{prefix}/fortunes"):
-        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-        page = Cells(body.decode())
-        assert page.rows == [["id", "message"], *sorted(rows, key=lambda row: row[1])]
-        assert body.startswith(b"<!DOCTYPE html>")
-
-
-def test_the_fortune_that_is_an_attack_is_escaped(answers, prefix, database):
-    for _, body in answers("get", f"{prefix}/fortunes"):
-        assert b"<script" not in body
-        assert b"&lt;script&gt;alert(&quot;" in body
-        assert "<td>フレームワークのベンチマーク</td>".encode() in body
+    found = [re.findall("<t[dh]>(.*?)</t[dh]>", row) for row in re.findall("<tr>(.*?)</tr>", page, re.DOTALL)]
+    assert [[html.unescape(cell) for cell in row] for row in found] == [
+        ["id", "message"],
+        *sorted(rows, key=itemgetter(1)),
+    ]
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(&quot;" in page
+    assert "<td>フレームワークのベンチマーク</td>" in page

@@ -84,9 +84,7 @@ def ask(request):
         return [client.get(path, headers=headers) for path in paths]
 
     def answers_to(*paths, **headers):
-        if request.param == "wsgi":
-            return through_wsgi(paths, headers)
-        return asyncio.run(through_asgi(paths, headers))
+        return through_wsgi(paths, headers) if request.param == "wsgi" else asyncio.run(through_asgi(paths, headers))
 
     answers_to.handler = request.param
     return answers_to

@@ -16,15 +16,12 @@ from tests.fixtures.waiting import wait_for
 JSON = {"content-type": "application/json"}
 SLOW = {"stages": [{"at": 0, "latency": "10m"}]}
 SILENT = {"stages": [{"at": 0, "stalls": 1}]}
+RESETTING = {"stages": [{"at": 0, "resets": 1}]}
 
 
 @pytest.mark.parametrize("status", [200, 201, 404, 503])
 def test_status_type_and_body_are_passed_on(origin, fetcher, status):
-    recipe = {
-        "stages": [{"at": 0, "status": status}],
-        "body": '{"a": 1}',
-        "headers": JSON,
-    }
+    recipe = {"stages": [{"at": 0, "status": status}], "body": '{"a": 1}', "headers": JSON}
     found = fetcher(origin(recipe).url).fetch()
     assert found.status == status
     if status < 300:
@@ -38,10 +35,8 @@ def test_a_compressed_body_is_passed_on_as_it_was_before(origin, fetcher):
 
 def test_where_the_origin_sends_elsewhere_nobody_goes(origin, fetcher):
     elsewhere = origin(WELL)
-    found = fetcher(
-        origin({"stages": [{"at": 0, "status": 302}], "headers": {"location": f"{elsewhere.url}/"}}).url
-    ).fetch()
-    assert found.status == 302
+    recipe = {"stages": [{"at": 0, "status": 302}], "headers": {"location": f"{elsewhere.url}/"}}
+    assert fetcher(origin(recipe).url).fetch().status == 302
     assert elsewhere.counts()["total_requests"] == 0
 
 
@@ -55,10 +50,10 @@ def test_a_proxy_of_the_environment_is_not_asked(origin, fetcher, monkeypatch):
     assert found.body == b"the origin's"
 
 
-@pytest.mark.parametrize("recipe", [SLOW, SILENT], ids=["slow", "silent"])
-def test_an_origin_that_takes_too_long_is_given_up(origin, fetcher, recipe):
-    client = fetcher(origin(recipe).url, timeout_s=0.2)
-    assert isinstance(client.fetch(), NotInTime)
+@pytest.mark.parametrize(("stage", "error"), [(SLOW, NotInTime), (SILENT, NotInTime), (RESETTING, Failed)])
+def test_an_origin_that_takes_too_long_or_resets_the_connection_is_given_up(origin, fetcher, stage, error):
+    client = fetcher(origin(stage).url, timeout_s=0.2)
+    assert isinstance(client.fetch(), error)
     assert client.shown == (0, 0)
 
 
@@ -67,10 +62,6 @@ def test_no_connection_is_a_failure(fetcher):
         nobody.bind(("127.0.0.1", 0))  # and does not listen
         found = fetcher(f"http://127.0.0.1:{nobody.getsockname()[1]}").fetch()
     assert isinstance(found, Failed)
-
-
-def test_a_connection_that_is_reset_is_a_failure(origin, fetcher):
-    assert isinstance(fetcher(origin({"stages": [{"at": 0, "resets": 1}]}).url).fetch(), Failed)
 
 
 def test_a_pool_is_never_exceeded_and_its_connections_are_used_again(origin, fetcher):
@@ -84,15 +75,20 @@ def test_a_pool_is_never_exceeded_and_its_connections_are_used_again(origin, fet
     assert counts["connections_reused"] >= 21
 
 
-def test_what_is_in_use_and_what_waits_is_shown_and_an_origin_that_dies_ends_all(origin, fetcher):
+def test_what_is_in_use_and_what_waits_is_in_a_file_of_the_process_and_an_origin_that_dies_ends_all(
+    origin, fetcher, tmp_path
+):
     playing = origin(SLOW)
-    client = fetcher(playing.url, pool_size=3, timeout_s=PATIENCE_S)
+    client = fetcher(playing.url, tmp_path, pool_size=3, timeout_s=PATIENCE_S)
+    files = GaugeFiles(tmp_path)
+    assert not files.look()
     begun = [client.begin() for _ in range(12)]
-    wait_for(lambda: client.shown == (3, 9) and playing.counts()["in_flight"] == 3)
+    wait_for(lambda: files.look() and files.read() == client.shown == (3, 9) and playing.counts()["in_flight"] == 3)
     assert playing.counts()["most_connections"] == 3
     playing.stop()
     assert {type(outcome(future)) for future in begun} == {Failed}
-    assert client.shown == (0, 0)
+    assert files.read() == client.shown == (0, 0)
+    files.close()
 
 
 def test_the_wait_for_a_connection_has_an_end(origin, fetcher):
@@ -104,20 +100,13 @@ def test_the_wait_for_a_connection_has_an_end(origin, fetcher):
     assert client.shown == (0, 0)
 
 
-@pytest.mark.parametrize(("keep_alive", "opened"), [(True, 1), (False, 4)])
-def test_connections_are_kept_or_not(origin, fetcher, keep_alive, opened):
+@pytest.mark.parametrize(("changes", "opened"), [({}, 1), ({"keep_alive": False}, 6), ({"pools": 3}, 3)])
+def test_connections_are_kept_or_not_and_pools_taken_in_turn(origin, fetcher, changes, opened):
     playing = origin(WELL)
-    client = fetcher(playing.url, keep_alive=keep_alive)
-    assert [client.fetch().status for _ in range(4)] == [200] * 4
-    assert playing.counts()["connections_opened"] == opened
-
-
-def test_pools_are_taken_in_turn(origin, fetcher):
-    playing = origin(WELL)
-    client = fetcher(playing.url, pools=3)
+    client = fetcher(playing.url, **changes)
     assert [client.fetch().status for _ in range(6)] == [200] * 6
     counts = playing.counts()
-    assert (counts["connections_opened"], counts["connections_reused"]) == (3, 3)
+    assert (counts["connections_opened"], counts["connections_reused"]) == (opened, 6 - opened)
 
 
 @pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread cannot be cancelled
@@ -133,19 +122,6 @@ def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(ori
     wait_for(lambda: client.shown == (0, 0))
     playing.play(WELL)
     assert client.fetch().status == 200
-
-
-def test_the_gauge_of_a_process_is_in_a_file_of_its_own(origin, fetcher, tmp_path):
-    playing = origin(SLOW)
-    client = fetcher(playing.url, tmp_path, pool_size=2, timeout_s=PATIENCE_S)
-    files = GaugeFiles(tmp_path)
-    assert not files.look()
-    begun = [client.begin() for _ in range(3)]
-    wait_for(lambda: files.look() and files.read() == (2, 1))
-    playing.stop()
-    assert {type(outcome(future)) for future in begun} == {Failed}
-    assert files.read() == (0, 0)
-    files.close()
 
 
 def test_aiohttp_does_not_round_its_time_outs():

@@ -1,6 +1,5 @@
 """The views that fetch on real servers, with an origin as their service."""
 
-import socket
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -52,21 +51,6 @@ def test_where_an_origin_is_named_the_service_starts_none(origin):
         assert not (running.folder / "origin.url").exists()
         assert [part.role for part in running.parts()] == ["web"]
         assert running.failed() is None
-
-
-def test_an_asgi_server_has_a_fetch_given_up_whose_client_goes_away(origin):
-    playing = origin({"stages": [{"at": 0, "latency": "10m"}]})
-    with served("uvicorn", "origin", ORIGIN_URL=playing.url, FETCH_TIMEOUT="60") as running:
-        files = GaugeFiles(running.folder)
-        port = int(running.url.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port)) as leaving:
-            leaving.sendall(b"GET /async/fetch HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            wait_for(lambda: playing.counts()["in_flight"] == 1)
-            assert files.look()
-            assert files.read() == (1, 0)
-        assert wait_for(lambda: playing.counts()["fates"]) == {"gone": 1}
-        wait_for(lambda: files.read() == (0, 0))
-        files.close()
 
 
 @pytest.mark.exhaustive

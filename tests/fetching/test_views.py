@@ -1,14 +1,12 @@
 """The views that fetch, through both of Django's handlers."""
 
 import asyncio
-import dataclasses
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.core.handlers.asgi import ASGIHandler
-from django.test import override_settings
+from django.test import Client
 from fetching import clients
-from testproject.settings.fetching import fetching
 
 from tests.fixtures.fetches import PATIENCE_S, WELL
 from tests.fixtures.waiting import wait_for
@@ -106,8 +104,6 @@ def test_the_address_of_the_service_is_read_once_it_is_there(origin, served, ask
 
 
 def test_nothing_is_posted_through_them(origin, served):
-    from django.test import Client
-
     playing = origin(WELL)
     served(playing.url)
     assert Client().post("/fetch").status_code == 405
@@ -136,26 +132,8 @@ def test_where_the_client_goes_away_the_fetch_is_given_up(origin, served, path):
 
 def test_an_asynchronous_view_behind_wsgi_leaves_no_connection(origin, served):
     """Its event loop ends with the request, and so does its pool."""
-    from django.test import Client
-
     playing = origin(WELL)
     served(playing.url)
     assert [Client().get("/async/fetch").status_code for _ in range(3)] == [200] * 3
     assert playing.counts()["connections_opened"] == 3
     wait_for(lambda: playing.counts()["connections_open"] == 0)
-
-
-def test_the_usual_settings_are_those_of_the_page():
-    usual = fetching({})
-    assert dataclasses.asdict(usual) == {
-        "client": "",
-        "pool_size": 100,
-        "pools": 1,
-        "timeout_s": 10.0,
-        "keep_alive": True,
-        "url": None,
-        "url_file": None,
-        "path": "/",
-    }
-    with override_settings(FETCHING=usual):
-        assert (next(iter(clients.OF_THREADS)), next(iter(clients.OF_LOOPS))) == ("urllib3", "aiohttp")

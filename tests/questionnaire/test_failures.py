@@ -13,6 +13,8 @@ from django.utils.module_loading import import_string
 from questionnaire import failures, pages, turns
 from redis.exceptions import ConnectionError as RedisGone
 
+from tests.fixtures import datastores
+from tests.fixtures.waiting import wait_for
 from tests.questionnaire.browser import Browser, unavailable
 
 STORE = "django.contrib.sessions.backends.db"
@@ -206,3 +208,48 @@ def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
         assert asyncio.run(answer_and_leave())
     monkeypatch.undo()
     assert browser.get("household/").form.fields["household"] == "3"
+
+
+@pytest.fixture(params=["gRPC", "HTTP"])
+def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
+    """A function: a datastore with these settings, which a test may stop and start again, holds the sessions."""
+    started = []
+
+    def start(**settings):
+        store_of(f"datastore over {request.param}")
+        started.append(datastores.EmbeddedDatastore(tmp_path, **settings).start())
+        started[0].use(monkeypatch)
+        return started[0]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.mark.servers
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("data", "afterwards"), [("memory", "signed-out"), ("sqlite", "household")])
+def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, data, afterwards, answers):
+    """Where it keeps its data in memory its sessions are gone, and that is said; in SQLite they are not."""
+    server = own_datastore(DATA=data)
+    browser = Browser(base).through(name="Ada")
+    server.kill()
+    assert unavailable(browser.client.get(browser.base + "household/"))
+    assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
+    failed = "the session store (datastore_sessions.backend) failed: "
+    assert [line.startswith(failed) for line in log()] == [True] * 2
+    server.start()
+    wait_for(lambda: not unavailable(browser.client.get(browser.base + "household/")))
+    assert browser.get("household/").page == afterwards
+    if data == "sqlite":
+        assert browser.get("name/").form.fields["name"] == "Ada"
+    assert browser.through(**answers).submit().page == "thank-you"
+
+
+@pytest.mark.servers
+@pytest.mark.exhaustive
+def test_a_datastore_that_is_slow(base, own_datastore, log, monkeypatch):
+    own_datastore(DELAY_MS=3000)
+    monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
+    assert unavailable(Browser(base).client.get(base + "launch/", follow=True))
+    assert len(log()) == 1

@@ -32,16 +32,11 @@ def test_the_journey_by_keyboard(own_database, tmp_path):
         page.tab_to("[role=alert] a")
         page.press("Enter")
         assert page.ask("document.activeElement.id") == "name"
-        page.tab_to("input#name")
-        page.type("ada")
-        page.enter()
-        assert shown() == "household"
-        page.tab_to("input#household")
-        page.type("3")
-        submit()
-        page.tab_to("input#moved")
-        page.type("02292020")
-        submit()
+        for name, text in (("name", "ada"), ("household", "3"), ("moved", "02292020")):
+            assert shown() == name
+            page.tab_to(f"input#{name}")
+            page.type(text)
+            page.enter() if name == "name" else submit()
         assert shown() == "work"
         page.tab_to("input[type=radio]")
         page.press(" ")

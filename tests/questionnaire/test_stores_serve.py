@@ -38,18 +38,6 @@ def test_a_cookie_is_one_that_browsers_keep(base, store_of, answers):
         assert len(browser.client.cookies["sessionid"].OutputString()) < 4096
 
 
-@pytest.mark.servers
-def test_expired_sessions_are_cleared_by_djangos_command(store_of):
-    from django.core.management import call_command
-
-    store = store_of("datastore over gRPC")
-    session = store()
-    session.set_expiry(-1)
-    session.save()
-    call_command("clearsessions")
-    assert not session.exists(session.session_key)
-
-
 @pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
 @pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
 @pytest.mark.servers

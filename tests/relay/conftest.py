@@ -6,7 +6,6 @@ from collections import deque
 
 import django
 import pytest
-from channels.exceptions import ChannelFull
 from channels.layers import InMemoryChannelLayer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
@@ -99,9 +98,6 @@ class Bench:
     def front(self, **options):
         return RelayFront(self.layer, Options(**{"timeout": self.options.timeout, **options}))
 
-    def client(self, app, **kwargs):
-        return Client(app, **kwargs)
-
     def start(self, application):
         """A worker that runs the application; returns it and the task it runs in."""
         worker = RelayWorker(application, self.layer, self.options)
@@ -111,7 +107,7 @@ class Bench:
 
     async def request_of(self, front, **kwargs):
         """A client's request through the front, as a worker receives it, and the client."""
-        client = self.client(front, **kwargs)
+        client = Client(front, **kwargs)
         return await self.next_message(REQUESTS), client
 
     async def next_message(self, channel):
@@ -137,9 +133,3 @@ class Bench:
 def bench(request):
     """A bench; a test's parameter is what it is made of."""
     return Bench(**getattr(request, "param", {}))
-
-
-@pytest.fixture
-def full():
-    """The error of a full channel."""
-    return ChannelFull

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+from channels.exceptions import ChannelFull
 from channels_relay.messages import CHUNK, REQUESTS, WORKERS, body_channel
 from channels_relay.worker import RelayHandler
 from django.core import signals
@@ -50,17 +51,32 @@ async def ask(bench, message):
     return await bench.next_message(message["reply_channel"])
 
 
+async def ask_for(bench, *ids):
+    """Sends a request of each id for a path of that name; the channel of their answers."""
+    replies = await bench.replies()
+    for id in ids:
+        await bench.layer.send(REQUESTS, request(replies, id=id, scope={"path": f"/{id}"}))
+    return replies
+
+
+class Held:
+    """An application that notes which paths it handles, and answers once it is to go on."""
+
+    def __init__(self):
+        self.handled, self.begun, self.go_on = [], asyncio.Event(), asyncio.Event()
+
+    async def __call__(self, scope, receive, send):
+        self.handled.append(scope["path"])
+        self.begun.set()
+        await self.go_on.wait()
+        await echo(scope, receive, send)
+
+
 async def test_a_small_answer_is_one_message(bench):
     bench.start(echo)
     reply = await ask(bench, request(await bench.replies(), body=b"hello"))
-    assert reply == {
-        "id": "r1",
-        "number": 0,
-        "head": {"status": 200, "headers": []},
-        "body": b"hello",
-        "more_body": False,
-        "broken": False,
-    }
+    whole = {"number": 0, "head": {"status": 200, "headers": []}, "body": b"hello", "more_body": False, "broken": False}
+    assert reply == {"id": "r1", **whole}
 
 
 async def test_a_large_answer_is_numbered_pieces_of_512_kb(bench):
@@ -92,11 +108,9 @@ async def test_one_request_at_a_time(bench):
         await echo(scope, receive, send)
 
     bench.start(application)
-    replies = await bench.replies()
-    for number in range(10):
-        await bench.layer.send(REQUESTS, request(replies, id=str(number)))
-    answered = [(await bench.next_message(replies))["id"] for _ in range(10)]
-    assert answered == [str(number) for number in range(10)]
+    ids = [str(number) for number in range(10)]
+    replies = await ask_for(bench, *ids)
+    assert [(await bench.next_message(replies))["id"] for _ in ids] == ids
     assert most == 1
 
 
@@ -108,27 +122,15 @@ async def test_a_request_whose_time_is_over_is_not_handled(bench):
 
 
 async def test_queued_work_of_a_client_that_left_is_not_begun(bench):
-    handled = []
-    begun, go_on = asyncio.Event(), asyncio.Event()
-
-    async def application(scope, receive, send):
-        handled.append(scope["path"])
-        begun.set()
-        await go_on.wait()
-        await echo(scope, receive, send)
-
-    bench.start(application)
+    bench.start(held := Held())
     assert await bench.is_empty(REQUESTS)  # the worker has joined the group
-    replies = await bench.replies()
-    for name in ("first", "left", "last"):
-        await bench.layer.send(REQUESTS, request(replies, id=name, scope={"path": f"/{name}"}))
-    await begun.wait()
+    replies = await ask_for(bench, "first", "left", "last")
+    await held.begun.wait()
     await bench.layer.group_send(WORKERS, {"id": "left"})
     assert await bench.is_empty("nothing")  # the worker has heard it
-    go_on.set()
-    assert (await bench.next_message(replies))["id"] == "first"
-    assert (await bench.next_message(replies))["id"] == "last"
-    assert handled == ["/first", "/last"]
+    held.go_on.set()
+    assert [(await bench.next_message(replies))["id"] for _ in range(2)] == ["first", "last"]
+    assert held.handled == ["/first", "/last"]
 
 
 async def test_work_in_progress_hears_that_its_client_left(bench):
@@ -136,14 +138,13 @@ async def test_work_in_progress_hears_that_its_client_left(bench):
 
     async def application(scope, receive, send):
         await read_body(receive)
-        if scope["path"] == "/wait":
+        if scope["path"] == "/gone":
             assert await receive() == {"type": "http.disconnect"}
             heard.set()
         await echo(scope, lambda: asyncio.sleep(0, {"body": b"", "more_body": False}), send)
 
     bench.start(application)
-    replies = await bench.replies()
-    await bench.layer.send(REQUESTS, request(replies, id="gone", scope={"path": "/wait"}))
+    replies = await ask_for(bench, "gone")
     assert await bench.is_empty("nothing")
     await bench.layer.group_send(WORKERS, {"id": "gone"})
     await asyncio.wait_for(heard.wait(), 5)
@@ -181,20 +182,18 @@ async def test_an_application_that_fails_in_mid_answer_says_so(bench):
     assert [(await bench.next_message(replies))["broken"] for _ in range(2)] == [False, True]
 
 
-async def test_a_part_waits_for_room_on_the_reply_channel(bench, full):
+async def test_a_part_waits_for_room_on_the_reply_channel(bench):
     bench.start(echo)
     await bench.layer.send(REQUESTS, request(replies := await bench.replies(), body=b"x"))
-    bench.layer.send_failures.extend([full(), ConnectionError("restarting"), full()])
+    bench.layer.send_failures.extend([ChannelFull(), ConnectionError("restarting"), ChannelFull()])
     assert (await bench.next_message(replies))["body"] == b"x"
 
 
 @pytest.mark.parametrize("bench", [{"timeout": 0.02}], indirect=True)
-async def test_an_answer_for_which_there_is_no_room_in_time_is_given_up(bench, full):
+async def test_an_answer_for_which_there_is_no_room_in_time_is_given_up(bench):
     bench.start(echo)
-    replies = await bench.replies()
-    for name in ("first", "second"):
-        await bench.layer.send(REQUESTS, request(replies, id=name))
-    bench.layer.send_failures.extend([full()] * 3)  # 5, 10, 20 ms: more than the timeout
+    replies = await ask_for(bench, "first", "second")
+    bench.layer.send_failures.extend([ChannelFull()] * 3)  # 5, 10, 20 ms: more than the timeout
     assert (await bench.next_message(replies))["id"] == "second"
 
 
@@ -206,20 +205,11 @@ async def test_the_worker_outlives_errors_of_the_layer(bench, caplog):
 
 
 async def test_stop_finishes_the_request_in_hand_and_takes_no_other(bench):
-    begun, go_on = asyncio.Event(), asyncio.Event()
-
-    async def application(scope, receive, send):
-        begun.set()
-        await go_on.wait()
-        await echo(scope, receive, send)
-
-    worker, task = bench.start(application)
-    replies = await bench.replies()
-    for name in ("in hand", "queued"):
-        await bench.layer.send(REQUESTS, request(replies, id=name))
-    await begun.wait()
+    worker, task = bench.start(held := Held())
+    replies = await ask_for(bench, "in hand", "queued")
+    await held.begun.wait()
     worker.stop()
-    go_on.set()
+    held.go_on.set()
     await asyncio.wait_for(task, 5)
     assert (await bench.next_message(replies))["id"] == "in hand"
     assert (await bench.next_message(REQUESTS))["id"] == "queued"  # for another worker
@@ -245,11 +235,11 @@ async def test_django_answers_and_hears_when_requests_start_and_finish(bench):
     try:
         worker, task = bench.start(RelayHandler())
         reply = await ask(bench, request(await bench.replies(), scope={"path": "/inspect/", "method": "GET"}))
-        assert reply["head"]["status"] == 200
-        assert b'"path": "/inspect/"' in reply["body"]
         worker.stop()
         await task
     finally:
         for signal in both:
             signal.disconnect(hear)
+    assert reply["head"]["status"] == 200
+    assert b'"path": "/inspect/"' in reply["body"]
     assert heard == list(both)

@@ -6,6 +6,7 @@ import pytest
 
 from loadtests.observe.processes import Usage
 from loadtests.serve import health
+from loadtests.serve.health import CALM_ANSWERS, STILL_LOOKS
 from loadtests.serve.http import Answer
 
 
@@ -20,19 +21,13 @@ class Worn:
         self.asked += 1
         if self.asked <= self.bad:
             raise ConnectionResetError
-        return Answer(200, "text/plain", b"OK")
 
 
-def test_a_calm_server_is_asked_a_few_times():
-    ask = Worn()
+@pytest.mark.parametrize("bad", [0, 2])
+def test_a_server_is_calm_once_it_answers_in_a_row(bad):
+    ask = Worn(bad)
     assert health.calm_down(ask, idle_s=10.0)
-    assert ask.asked == health.CALM_ANSWERS
-
-
-def test_a_worn_server_is_waited_for_until_it_answers_in_a_row():
-    ask = Worn(bad=2)
-    assert health.calm_down(ask, idle_s=10.0)
-    assert ask.asked == 2 + health.CALM_ANSWERS
+    assert ask.asked == bad + CALM_ANSWERS
 
 
 def test_one_that_never_recovers_is_given_up():
@@ -70,25 +65,19 @@ def test_what_is_healthy(status, own, why):
     assert health.unhealthy(ask, own) == why
 
 
-def looks(*moments):
-    """Whether a setup has come to rest, at one look after another; a moment is CPU seconds by pid."""
+@pytest.mark.parametrize(
+    ("moments", "at_rest"),
+    [
+        ([{1: 2.0, 2: 1.0}] * (STILL_LOOKS + 1), True),
+        ([{1: 2.0, 2: 1.0}] * STILL_LOOKS, False),
+        ([{1: 2.0, 2: 0.05 * look} for look in range(20)], False),  # one still starts
+        ([{1: 2.0}] * STILL_LOOKS + [{1: 2.0, 2: 0.0}] * STILL_LOOKS, False),  # one has just come
+    ],
+)
+def test_a_setup_is_at_rest_when_nothing_of_it_has_computed_for_some_looks(moments, at_rest):
+    """A moment is CPU seconds by pid."""
     usages = iter(
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
     )
     stillness = health.Stillness(lambda: next(usages))
-    return [stillness.reached() for _ in moments]
-
-
-def test_a_setup_is_at_rest_when_nothing_of_it_has_computed_for_some_looks():
-    still = [{1: 2.0, 2: 1.0}] * (health.STILL_LOOKS + 1)
-    assert looks(*still) == [False] * health.STILL_LOOKS + [True]
-
-
-def test_a_worker_that_is_still_starting_keeps_it_from_rest():
-    starting = [{1: 2.0, 2: 0.05 * look} for look in range(20)]
-    assert not any(looks(*starting))
-
-
-def test_a_worker_that_has_just_come_keeps_it_from_rest():
-    before = [{1: 2.0}] * health.STILL_LOOKS
-    assert not any(looks(*before, *[{1: 2.0, 2: 0.0}] * health.STILL_LOOKS))
+    assert [stillness.reached() for _ in moments] == [False] * (len(moments) - 1) + [at_rest]

@@ -22,29 +22,13 @@ BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
 # With two workers, and without nginx: those that run Django, and a master, a router, a layer's server.
 PROCESSES = {
-    "gunicorn": 3,
-    "gunicorn-gthread": 3,
-    "gunicorn-gevent": 3,
-    "gunicorn-gevent-unpatched": 3,
-    "gunicorn-asgi": 3,
-    "gunicorn-uvicorn": 3,
-    "gunicorn-nginx": 3,
-    "gunicorn-rolling": 6,  # two of them
-    "uvicorn": 4,
-    "uvicorn-nginx": 4,
-    "hypercorn": 4,
-    "granian-wsgi": 3,
-    "granian-asgi": 3,
-    "uwsgi": 4,
-    "uwsgi-threads": 4,
-    "uwsgi-gevent": 4,
-    "waitress": 2,
-    "caddysnake-wsgi": 3,
-    "caddysnake-asgi": 3,
-    "mod_wsgi-express": 7,
-    "daphne": 2,
-    "daphne-redis": 3 + (REDIS_URL is None),
-    "daphne-ipc": 3,
+    2: "waitress daphne",
+    3: "gunicorn gunicorn-gthread gunicorn-gevent gunicorn-gevent-unpatched gunicorn-asgi gunicorn-uvicorn "
+    "gunicorn-nginx granian-wsgi granian-asgi caddysnake-wsgi caddysnake-asgi daphne-ipc",
+    4: "uvicorn uvicorn-nginx hypercorn uwsgi uwsgi-threads uwsgi-gevent",
+    6: "gunicorn-rolling",  # two of them
+    7: "mod_wsgi-express",
+    3 + (REDIS_URL is None): "daphne-redis",
 }
 
 
@@ -54,36 +38,19 @@ def test_the_study_has_every_setup_for_http_but_those_that_show_what_goes_wrong(
     assert {entry.setup for entry in study.load("matrix").entries} == right
 
 
-class Client:
+class Client(http.client.HTTPConnection):
     """A connection to a setup."""
-
-    def __init__(self, running):
-        self.connection = http.client.HTTPConnection(*running.address, timeout=20)
 
     def ask(self, path, method="GET", body=None, headers=()):
         """The status and the body of the answer."""
-        self.connection.putrequest(method, path)
+        self.putrequest(method, path)
         for name, value in headers:
-            self.connection.putheader(name, value)
+            self.putheader(name, value)
         if body is not None:
-            self.connection.putheader("Content-Length", str(len(body)))
-        self.connection.endheaders(body)
-        answer = self.connection.getresponse()
+            self.putheader("Content-Length", str(len(body)))
+        self.endheaders(body)
+        answer = self.getresponse()
         return answer.status, answer.read()
-
-    def inspected(self, path, **more):
-        """What reached Django, from the endpoint that tells."""
-        status, body = self.ask(path, **more)
-        assert status == 200
-        return json.loads(body)
-
-    def close(self):
-        self.connection.close()
-
-    @property
-    def address(self):
-        """This end of the connection; None where the answer closed it."""
-        return self.connection.sock and self.connection.sock.getsockname()
 
 
 @pytest.fixture(scope="module", params=exhaustive_but(COMMON_SETUPS, SETUPS))
@@ -95,12 +62,12 @@ def running(request):
 
 @pytest.fixture
 def client(running):
-    with contextlib.closing(Client(running)) as made:
+    with contextlib.closing(Client(*running.address, timeout=20)) as made:
         yield made
 
 
 def wait(running):
-    with contextlib.closing(Client(running)) as client:
+    with contextlib.closing(Client(*running.address, timeout=20)) as client:
         return client.ask("/wait?ms=50")[0]
 
 
@@ -109,7 +76,7 @@ def test_two_workers_are_started_and_work_at_the_same_time(running):
     assert all(part.charged for part in running.parts())
     # Healthy is only what has all of its workers.
     found = [one.name() for one in processes(running) if one.name() != "nginx"]
-    assert len(found) == PROCESSES[running.setup.name], found
+    assert running.setup.name in PROCESSES[len(found)].split(), found
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(wait, [running] * 8)) == {200}, running.logs()
     # Each process that runs Django counts its requests in a file of its own.
@@ -122,7 +89,7 @@ def test_a_connection_stays_open_where_the_setup_says_so(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
-        addresses.add(client.address)
+        addresses.add(client.sock and client.sock.getsockname())  # None where the answer closed it
         time.sleep(0.1)
     # With more than one thread Gunicorn takes another worker than that which cannot.
     assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)
@@ -142,39 +109,19 @@ def test_head_has_no_body_where_the_setup_does_not_say_otherwise(running):
 
 
 @pytest.mark.servers
-def test_a_large_body_comes_back_whole(client):
+def test_what_a_client_sends_reaches_django_and_the_answers_come_whole_after_each_other(client):
     assert client.ask("/echo", "POST", BIG) == (200, BIG)
     assert client.ask("/echo", "POST", b"") == (200, b"")
-
-
-@pytest.mark.servers
-def test_a_stream_arrives_whole_and_the_next_answer_after_it(client):
     assert client.ask("/stream/?chunks=20&size=100000") == (200, b"".join(b"%d" % (n % 10) * 100000 for n in range(20)))
-    assert client.ask("/") == (200, b"OK")
-
-
-@pytest.mark.servers
-def test_a_path_reaches_django_decoded_once(client):
-    found = client.inspected("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2")
-    assert found["path_rest"] == "a/b/c d/%/café"
-    assert found["parameters"] == {"a": ["/", "2"]}
-
-
-@pytest.mark.servers
-def test_headers_reach_django(client):
-    found = client.inspected(
-        "/inspect/", headers=(("X-Repeated", "one"), ("X-Repeated", "two"), ("Cookie", "a=1"), ("Accept", "text/x"))
-    )["headers"]
-    # RFC 9110, section 5.3: joined by a comma; the space after it is the server's taste.
-    assert [value.strip() for value in found["X-Repeated"].split(",")] == ["one", "two"]
-    assert (found["Cookie"], found["Accept"]) == ("a=1", "text/x")
-
-
-@pytest.mark.servers
-def test_an_answer_that_is_not_modified_disturbs_nothing(client):
     tomorrow = (("If-Modified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"),)
     assert client.ask("/static/small.css", headers=tomorrow) == (304, b"")
-    assert client.ask("/") == (200, b"OK")
+    given = (("X-Repeated", "one"), ("X-Repeated", "two"), ("Cookie", "a=1"), ("Accept", "text/x"))
+    status, body = client.ask("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2", headers=given)
+    found = json.loads(body)
+    assert (status, found["path_rest"], found["parameters"]) == (200, "a/b/c d/%/café", {"a": ["/", "2"]})
+    # RFC 9110, section 5.3: joined by a comma; the space after it is the server's taste.
+    assert [value.strip() for value in found["headers"]["X-Repeated"].split(",")] == ["one", "two"]
+    assert (found["headers"]["Cookie"], found["headers"]["Accept"]) == ("a=1", "text/x")
 
 
 @pytest.mark.servers

@@ -37,32 +37,14 @@ def sleeper(tmp_path, monkeypatch):
     return file
 
 
-def test_a_service_is_found_by_its_file(sleeper):
-    assert {"redis", "sleeper"} <= set(services.known())
-    assert services.known()["sleeper"].label == "A program that sleeps"
-
-
 @pytest.mark.servers
-def test_it_runs_next_to_a_setup_and_is_not_charged(sleeper):
-    with served("gunicorn", "sleeper") as running:
-        assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
-
-
-@pytest.mark.servers
-def test_a_setup_is_up_once_its_service_is_ready(sleeper):
+def test_a_setup_is_up_once_its_service_is_ready_and_is_not_charged_with_it(sleeper):
     ready = "import os, time; time.sleep(2); open(os.environ['RUN_DIR'] + '/there', 'w').close(); time.sleep(60)"
     slow = SLEEPER.replace("import time; time.sleep(60)", ready)
     sleeper.write_text(slow.replace("label=", "ready=there\nlabel="))
     with served("gunicorn", "sleeper") as running:
         assert (running.folder / "there").exists()
-
-
-@pytest.mark.servers
-def test_one_that_has_nothing_to_do_is_not_waited_for(sleeper):
-    ended = SLEEPER.replace("import time; time.sleep(60)", "pass").replace("label=", "ready=there\nlabel=")
-    sleeper.write_text(ended.replace("autostart=false", "autostart=false\nautorestart=false\nstartsecs=0"))
-    with served("gunicorn", "sleeper") as running:
-        assert not (running.folder / "there").exists()
+        assert {(part.role, part.charged) for part in running.parts()} == {("web", True), ("sleeper", False)}
 
 
 @pytest.mark.servers

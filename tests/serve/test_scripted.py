@@ -16,65 +16,56 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 @pytest.fixture
 def complaints(monkeypatch):
-    """A function: what is said of a server, at a path and in a script."""
-    monkeypatch.setattr(scripted, "WITHIN_S", 0.3)
+    """A function: what is said of a server, at a path and in a script; what is awaited may take ``within_s``."""
 
-    def complaints(url, path="/ws/chat/", script=CHAT, headers=()):
+    def complaints(url, path="/ws/chat/", script=CHAT, headers=(), within_s=20.0):
+        monkeypatch.setattr(scripted, "WITHIN_S", within_s)
         conversation = Conversation("echo", "script", path, script=script)
         return scripted.verified(SimpleNamespace(url=url), Request("GET", path=path, headers=headers), conversation)
 
     return complaints
 
 
-@pytest.fixture
-def patient(monkeypatch, complaints):
-    """The same, where an answer is awaited: nothing is judged by how long it takes."""
-    monkeypatch.setattr(scripted, "WITHIN_S", 20.0)
-    return complaints
-
-
-def test_one_that_delivers_is_as_it_should_be(patient, conversing):
-    assert patient(conversing("chat").url) == []
+def test_one_that_delivers_is_as_it_should_be(complaints, conversing):
+    assert complaints(conversing("chat").url) == []
     by_text = dataclasses.replace(CHAT, match='"text": "$ID", "by"')
-    assert patient(conversing("chat").url, script=by_text) == []
-    assert patient(conversing("plain").url, "/ws/echo/$ROOM/", Script("$ID", subprotocol="chat.v1")) == []
+    assert complaints(conversing("chat").url, script=by_text) == []
+    assert complaints(conversing("plain").url, "/ws/echo/$ROOM/", Script("$ID", subprotocol="chat.v1")) == []
 
 
-def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, conversing):
-    [sentence] = complaints(conversing("chat", drop=1).url)
-    assert sentence.startswith('/ws/chat/: \'{"text": "$ID"}\' was sent, and no message with \'contract')
-    assert "in it came within 0.3 s" in sentence
-    [sentence] = complaints(conversing("chat").url, script=dataclasses.replace(CHAT, ready='"at last"'))
-    assert "it was opened, and no message with '\"at last\"' in it came within 0.3 s; what came last was" in sentence
-    assert '"joined"' in sentence
-    [sentence] = complaints(conversing("plain", drop=1).url, "/ws/echo/", Script("$ID"))
-    assert sentence.endswith("; nothing came")
+@pytest.mark.parametrize(
+    ("does", "script", "awaited", "came"),
+    [
+        ({"drop": 1}, CHAT, '\'{"text": "$ID"}\' was sent, and no message with \'contract', "; nothing came"),
+        ({}, dataclasses.replace(CHAT, ready="yes"), "it was opened, and no message with 'yes' in it came", "joined"),
+        ({"breaks": "silent"}, CHAT, "the handshake was not answered within 0.3 s", ""),
+    ],
+)
+def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, conversing, does, script, awaited, came):
+    [sentence] = complaints(conversing("chat", **does).url, script=script, within_s=0.3)
+    assert sentence.startswith(f"/ws/chat/: {awaited}")
+    assert (" in it came within 0.3 s; " in sentence) == bool(came)
+    assert came in sentence
 
 
-def test_one_that_closes_is_reported_with_its_code(patient, conversing):
-    [sentence] = patient(conversing("chat", close=1).url)
-    assert (
-        sentence == "/ws/chat/: the server closed the connection (closed with 1011 busy) before a message was delivered"
-    )
+@pytest.mark.parametrize(
+    ("does", "script", "says"),
+    [
+        ({"close": 1}, CHAT, "the server closed the connection (closed with 1011 busy) before a message was delivered"),
+        ({"breaks": "subprotocol"}, Script("$ID", subprotocol="a"), "it was offered the subprotocol a and chose none"),
+    ],
+)
+def test_one_that_closes_or_agrees_to_no_subprotocol_is_reported(complaints, conversing, does, script, says):
+    assert complaints(conversing("chat", **does).url, script=script) == [f"/ws/chat/: {says}"]
 
 
-def test_one_that_refuses_is_reported_with_what_it_may_want(patient, server, conversing, unused_port):
+def test_one_that_refuses_is_reported_with_what_it_may_want(complaints, server, unused_port):
     headers = (("Cookie", "sessionid=hunter2"), ("Host", "chat.example"), ("Origin", "http://chat.example"))
-    [sentence] = patient(server.url, "/status/403", headers=headers)
-    assert sentence.startswith(
-        "/status/403: the handshake was refused with 403; a cookie or a header that it needs is "
-    )
+    [sentence] = complaints(server.url, "/status/403", headers=headers)
+    assert sentence.startswith("/status/403: the handshake was refused with 403; a cookie or a header that it needs is")
     assert "the Origin (chat.example, or what --host-header names)" in sentence
     assert "hunter2" not in sentence
-    [sentence] = patient(server.url, "/status/404")
-    assert sentence == "/status/404: the handshake was refused with 404; is it the path of a WebSocket?"
-    [sentence] = patient(conversing("chat", breaks="subprotocol").url, script=Script("$ID", subprotocol="chat.v1"))
-    assert sentence == "/ws/chat/: it was offered the subprotocol chat.v1 and chose none"
-    [sentence] = patient(f"http://127.0.0.1:{unused_port}")
-    assert sentence == "/ws/chat/: it cannot be reached: Connection refused"
-
-
-def test_one_that_does_not_answer_the_handshake_is_reported(complaints, conversing):
-    assert complaints(conversing("chat", breaks="silent").url) == [
-        "/ws/chat/: the handshake was not answered within 0.3 s"
+    assert complaints(server.url, "/status/404") == [
+        "/status/404: the handshake was refused with 404; is it the path of a WebSocket?"
     ]
+    assert complaints(f"http://127.0.0.1:{unused_port}") == ["/ws/chat/: it cannot be reached: Connection refused"]

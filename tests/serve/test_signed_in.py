@@ -33,14 +33,13 @@ class Site(http.server.BaseHTTPRequestHandler):
         elif given["password"] != ["hunter2 é"]:
             self.give(200, PAGE.format(action=self.action))
         else:
-            self.give(302, "", self.cookie, ("Location", "/profile/"))
+            self.give(302, "", self.cookie)
 
-    def give(self, status, text, cookie="", header=()):
+    def give(self, status, text, cookie=""):
         self.send_response(status)
         if cookie:
             self.send_header("Set-Cookie", cookie)
-        if header:
-            self.send_header(*header)
+        self.send_header("Location", "/profile/")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text.encode())
@@ -86,11 +85,7 @@ def test_a_cookie_is_taken_as_it_is(monkeypatch):
         ("hunter3", {}, "POST /in/: ada was refused: answered 200; is the password right?"),
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie came that goes back over plain HTTP"),
         ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "no cookie came that goes back"),
-        (
-            "hunter2 é",
-            {"action": "https://evil.example/in/"},
-            "would send the password elsewhere, to https://evil.example",
-        ),
+        ("hunter2 é", {"action": "https://evil.example/in/"}, "send the password elsewhere, to https://evil.example"),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500; 200 is needed"),
         ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403; is CSRF_COOKIE_SECURE on"),
     ],

@@ -35,6 +35,12 @@ def test_a_setup_answers_over_tls_and_not_without_its_certificate(own_database, 
         assert plain != 200
 
 
+def over_http2(name, tls):
+    with served(name, TLS=tls) as running:
+        load = Load(running.url, (Request("front"),), rate=20, duration_s=0.5, protocol="http2", ca=running.ca)
+        return get("openloop").run(load)
+
+
 def test_a_setup_without_tls_says_so_in_a_line():
     with pytest.raises(UserError, match="it cannot answer over TLS"), served("waitress", TLS="1"):
         pass
@@ -43,15 +49,11 @@ def test_a_setup_without_tls_says_so_in_a_line():
 @pytest.mark.parametrize("name", exhaustive_but(("granian-asgi",), [one for one in OFFERING if "h2" in OFFERED[one]]))
 def test_a_setup_that_offers_http2_answers_it(own_database, name):
     for tls in ("1", "") if "h2c" in OFFERED[name] else ("1",):
-        with served(name, TLS=tls) as running:
-            load = Load(running.url, (Request("front"),), rate=20, duration_s=0.5, protocol="http2", ca=running.ca)
-            result = get("openloop").run(load)
-            assert (result.ok, result.errors) == (10, {})
+        result = over_http2(name, tls)
+        assert (result.ok, result.errors) == (10, {})
 
 
 def test_what_does_not_speak_http2_says_so(own_database):
-    with served("uvicorn", TLS="1") as running:
-        load = Load(running.url, (Request("front"),), rate=20, duration_s=0.5, protocol="http2", ca=running.ca)
-        result = get("openloop").run(load)
+    result = over_http2("uvicorn", "1")
     assert result.ok == 0
     assert result.examples["other"] == "the server does not speak HTTP/2"

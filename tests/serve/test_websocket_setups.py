@@ -37,23 +37,14 @@ def running(request):
 
 
 @pytest.mark.servers
-def test_it_answers_over_http_that_it_is_well(running):
+def test_it_speaks_its_protocol_and_http_with_as_many_processes_as_rooms_need(running):
     for path in ("/", "/healthz"):
         answer = running.ask(Request(path, path=path), 5)
         assert (answer.status, answer.body) == (200, b"OK")
-
-
-@pytest.mark.servers
-def test_it_has_several_processes_only_where_rooms_span_them(running):
     less = "REDIS_URL" in os.environ and "redis" in running.setup.services
     assert len(processes(running)) == PROCESSES.get(running.setup.name, 1) - less
     assert all(part.charged for part in running.parts())
-
-
-@pytest.mark.servers
-def test_it_speaks_its_protocol(running):
-    setup = running.setup
-    asked, broken = broken_cases(running, setup.dialect, setup.cannot)
+    asked, broken = broken_cases(running, running.setup.dialect, running.setup.cannot)
     assert asked >= 12
     assert broken == [], running.logs()
 
