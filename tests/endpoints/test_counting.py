@@ -1,6 +1,7 @@
 """What a process counts for whoever measures: its requests, and waits for a connection of Django's pool."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connections
@@ -22,11 +23,9 @@ def test_no_request_is_lost_or_fails_when_many_threads_begin_at_once(tmp_path):
         for _ in range(500):
             counter()
 
-    threads = [threading.Thread(target=requests) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        for begun in [threads.submit(requests) for _ in range(8)]:
+            begun.result()
     [file] = tmp_path.glob("requests-*")
     assert _NUMBERS.unpack(file.read_bytes())[0] == counter.count == 8 * 500
     counter.memory.close()
@@ -59,24 +58,18 @@ def test_as_many_waits_are_shown_as_requests_waited_for_djangos_pool(waits):
     def hold():
         with connections["default"].cursor() as cursor:
             held.append(cursor.execute("SELECT 1"))
-            leave.wait()
+            leave.wait(60)
         connections["default"].close()
-
-    def begin(count):
-        begun = [threading.Thread(target=hold) for _ in range(count)]
-        for thread in begun:
-            thread.start()
-        return begun
 
     with postgresql() as folder, used_database(f"postgresql://testproject@/testproject?host={folder}"):
         pool = connections["default"].pool
-        threads = begin(pool.max_size)
-        wait_for(lambda: len(held) == pool.max_size)
-        growing = waits()
-        threads += begin(3)
-        wait_for(lambda: pool.get_stats()["requests_waiting"] == 3)
-        assert waits() == growing  # none of them has a connection yet
-        leave.set()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(pool.max_size + 3) as threads:
+            begun = [threads.submit(hold) for _ in range(pool.max_size)]
+            wait_for(lambda: len(held) == pool.max_size)
+            growing = waits()
+            begun += [threads.submit(hold) for _ in range(3)]
+            wait_for(lambda: pool.get_stats()["requests_waiting"] == 3)
+            assert waits() == growing  # none of them has a connection yet
+            leave.set()
+        assert [one.result() for one in begun] == [None] * len(begun)
         assert waits() - growing == 3

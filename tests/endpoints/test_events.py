@@ -25,9 +25,12 @@ def test_a_sync_generator_can_be_asked_for_whatever_the_interface(answers, asgi)
     assert (own.is_async, sync.is_async) == (True, False)
 
 
-def test_the_data_of_events_can_be_large(answers):
-    for _, body in answers("get", "/either/events?events=2&every=1&size=100000"):
+@pytest.mark.parametrize("path", PATHS)
+def test_the_data_of_events_can_be_large_and_head_has_none(answers, path):
+    for _, body in answers("get", f"{path}?events=2&every=1&size=100000"):
         assert body == b"".join(b"id: %d\ndata: %s\n\n" % (number, b"x" * 100_000) for number in range(2))
+    for response, body in answers("head", path):
+        assert (response.status_code, body) == (200, b"")
 
 
 @pytest.fixture
@@ -64,11 +67,6 @@ def test_without_a_place_nothing_is_noted(monkeypatch):
     monkeypatch.delenv("RUN_DIR", raising=False)
     assert list(events.paced(1, 0.0, note="run.1")) == [events.event(0)]
     assert events.ended(RequestFactory().get("/events/ended?note=run")).content == b""
-
-
-def test_head_has_no_events(answers):
-    for response, body in answers("head", "/events"):
-        assert (response.status_code, body) == (200, b"")
 
 
 @pytest.mark.parametrize(

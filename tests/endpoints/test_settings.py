@@ -86,19 +86,19 @@ def test_setups_that_share_a_redis_share_no_queue(monkeypatch):
     assert len(prefixes) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "backend"),
-    [
-        ("", "channels.layers.InMemoryChannelLayer"),
-        ("memory", "channels.layers.InMemoryChannelLayer"),
-        ("ipc", "channels_ipc.core.IPCChannelLayer"),
-        ("redis", "channels_redis.core.RedisChannelLayer"),
-        ("pubsub", "channels_redis.pubsub.RedisPubSubChannelLayer"),
-    ],
-)
-def test_websockets_have_the_layer_that_is_asked_for(name, backend):
+LAYERS = {
+    "": "channels.layers.InMemoryChannelLayer",
+    "memory": "channels.layers.InMemoryChannelLayer",
+    "ipc": "channels_ipc.core.IPCChannelLayer",
+    "redis": "channels_redis.core.RedisChannelLayer",
+    "pubsub": "channels_redis.pubsub.RedisPubSubChannelLayer",
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_websockets_have_the_layer_that_is_asked_for(name):
     environ = {"CHANNEL_LAYER": name, "IPC_DIR": "/somewhere/ipc", "RUN_DIR": "/somewhere"}
-    assert layer(environ)["BACKEND"] == backend
+    assert layer(environ)["BACKEND"] == LAYERS[name]
 
 
 @pytest.mark.parametrize("name", ["redis", "pubsub"])

@@ -55,15 +55,12 @@ def test_a_session_is_a_query_and_its_user_another(wsgi, signed_in, what, querie
     assert len([one for one in asked.captured_queries if one["sql"].startswith("SELECT")]) == queries
 
 
-def test_a_session_that_was_signed_with_another_secret_is_made_anew(wsgi, signed_in):
+def test_a_session_that_was_signed_with_another_secret_is_made_anew_and_a_good_one_left_alone(wsgi, signed_in):
     with override_settings(SECRET_KEY="another"):
         visitor.sign_in()
     assert wsgi.get("/user").status_code == 401
     visitor.sign_in()
     assert wsgi.get("/user").status_code == 200
-
-
-def test_one_that_is_there_is_left_alone(database):
     before = Session.objects.get(session_key=visitor.COOKIE).session_data  # which is signed with the time
     visitor.sign_in()
     assert Session.objects.get(session_key=visitor.COOKIE).session_data == before

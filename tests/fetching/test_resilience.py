@@ -113,46 +113,36 @@ def fetched(breaker, failed):
         asked.failed = failed
 
 
-def opened(clock):
+@pytest.mark.parametrize(
+    ("course", "state"),
+    [  # F: a fetch failed; dot: it did not; ?: it was cancelled; >: 2.1 s later
+        ("FF.FF", "closed"),
+        ("FF.FFF", "open"),
+        ("FFF>F", "open"),
+        ("FFF>.", "closed"),
+        ("FFF>?", "half_open"),  # with PyBreaker, and with the library as it is, closed
+        ("FFF>?F", "open"),
+    ],
+)
+def test_it_opens_after_failures_in_a_row_and_after_a_while_one_may_try(clock, course, state):
     breaker = Breaker(failures=3, open_s=2)
-    for _ in range(3):
-        fetched(breaker, failed=True)
-    assert breaker.state == "open"
-    return breaker
+    for event in course:
+        if event == ">":
+            clock[0] += 2.1
+        elif event == "?":
+            with contextlib.suppress(asyncio.CancelledError), breaker.asking():
+                raise asyncio.CancelledError
+        else:
+            fetched(breaker, failed=event == "F")
+    assert breaker.state == state
 
 
-def test_it_opens_after_failures_in_a_row(clock):
-    breaker = Breaker(failures=3, open_s=2)
-    for failed in (True, True, False, True, True):
-        fetched(breaker, failed)
-    assert breaker.state == "closed"
+def test_one_tries_at_a_time(clock):
+    breaker = Breaker(failures=1, open_s=2)
     fetched(breaker, failed=True)
-    with pytest.raises(Refused), breaker.asking():
+    clock[0] += 2.1
+    with breaker.asking(), pytest.raises(Refused), breaker.asking():
         pass
-
-
-def test_after_a_while_one_at_a_time_is_let_through(clock):
-    breaker = opened(clock)
-    clock[0] += 2.1
-    with breaker.asking() as trying:
-        with pytest.raises(Refused), breaker.asking():
-            pass
-        trying.failed = True
-    assert breaker.state == "open"
-    clock[0] += 2.1
-    fetched(breaker, failed=False)
-    assert breaker.state == "closed"
-
-
-def test_a_fetch_that_is_cancelled_says_nothing(clock):
-    """With PyBreaker, and with the library as it is (it hears of outcomes alone), this would close the breaker."""
-    breaker = opened(clock)
-    clock[0] += 2.1
-    with contextlib.suppress(asyncio.CancelledError), breaker.asking():
-        raise asyncio.CancelledError
-    assert breaker.state == "half_open"
-    fetched(breaker, failed=True)  # and another may try
-    assert breaker.state == "open"
 
 
 def test_what_began_before_it_opened_says_nothing_after(clock):

@@ -88,14 +88,11 @@ def test_a_client_that_does_not_fit_a_view_is_named_with_those_that_do(origin, s
     assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is of the handler's kind
 
 
-def test_without_an_origin_that_is_said(served, ask):
+def test_without_an_origin_that_is_said_until_the_service_has_written_where_it_is(origin, served, ask, tmp_path):
     served(None, url_file=None)
     for response in ask(*PLAIN, *RESILIENT):
         assert (response.status_code, response["X-Fetch-Failed"]) == (503, "no-origin")
         assert response.content.startswith(b"there is no origin: set ORIGIN_URL")
-
-
-def test_the_address_of_the_service_is_read_once_it_is_there(origin, served, ask, tmp_path):
     file = tmp_path / "origin.url"
     served(None, url_file=file)
     assert {response.status_code for response in ask(*PLAIN)} == {503}

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -143,22 +144,19 @@ def test_two_tabs_that_answer_in_the_same_instant(browser, answers, monkeypatch)
         return outcome(*given)
 
     monkeypatch.setattr(pages, "outcome", slowly)
-    status = []
 
-    def answer(page, value):
+    def status_of(page, value):
         tab = Client()
         tab.cookies.load({name: morsel.value for name, morsel in browser.client.cookies.items()})
-        path = f"{browser.base}{page}/?change=1"
-        status.append(tab.post(path, {"csrfmiddlewaretoken": token, page: value}).status_code)
-        connection.close()
+        try:
+            path = f"{browser.base}{page}/?change=1"
+            return tab.post(path, {"csrfmiddlewaretoken": token, page: value}).status_code
+        finally:
+            connection.close()
 
-    tabs = [threading.Thread(target=answer, args=one) for one in (("name", "Grace"), ("household", "7"))]
-    for tab in tabs:
-        tab.start()
-    for tab in tabs:
-        tab.join()
+    with ThreadPoolExecutor(2) as tabs:
+        assert list(tabs.map(status_of, ("name", "household"), ("Grace", "7"))) == [302, 302]
     monkeypatch.undo()
-    assert status == [302, 302]
     shown = browser.get("summary/").summary
     assert (shown["name"], shown["household"]) == ("Grace", "7")
 

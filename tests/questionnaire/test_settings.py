@@ -25,27 +25,24 @@ def test_the_harness_knows_the_same_stores_and_sizes():
 
 @pytest.mark.parametrize("where", ["redis", "cached_db"])
 def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
-    found = sessions({"SESSIONS": where, "RUN_DIR": "/run/x"})
+    env = {"SESSIONS": where, "RUN_DIR": "/run/x"}
+    found = sessions(env)
     assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
     assert found.service == Path("/run/x/redis.sock")
-    one = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "1"})
-    two = sessions({"SESSIONS": where, "RUN_DIR": "/run/x", "REDIS_URL": "redis://h/1", "PORT": "2"})
-    assert one.caches["default"]["LOCATION"] == "redis://h/1"
-    assert one.service is None
+    one, two = (sessions({**env, "REDIS_URL": "redis://h/1", "PORT": port}) for port in ("1", "2"))
+    assert (one.caches["default"]["LOCATION"], one.service) == ("redis://h/1", None)
     assert one.caches["default"]["KEY_PREFIX"] != two.caches["default"]["KEY_PREFIX"]
 
 
 def test_files_are_in_a_folder_of_their_own(tmp_path):
-    found = sessions({"SESSIONS": "file", "RUN_DIR": str(tmp_path)})
-    assert Path(found.folder).is_dir()
-    assert Path(found.folder).parent == tmp_path
+    folder = Path(sessions({"SESSIONS": "file", "RUN_DIR": str(tmp_path)}).folder)
+    assert (folder.is_dir(), folder.parent) == (True, tmp_path)
 
 
 def test_a_server_waits_for_the_datastore_next_to_it_and_for_no_other():
-    found = sessions({"SESSIONS": "datastore", "RUN_DIR": "/run/x"})
-    assert found.service == Path("/run/x/datastore.http")
-    env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x", "DATASTORE_EMULATOR_HOST": "h:1"}
-    assert sessions(env).service is None
+    env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x"}
+    assert sessions(env).service == Path("/run/x/datastore.http")
+    assert sessions({**env, "DATASTORE_EMULATOR_HOST": "h:1"}).service is None
 
 
 @pytest.mark.parametrize(
@@ -65,29 +62,19 @@ def test_what_makes_no_sense_is_said(environ, says):
         sessions(environ)
 
 
-@pytest.mark.parametrize(
-    ("where", "service"),
-    [
-        ("db", ()),
-        ("file", ()),
-        ("", ()),
-        ("redis", ("redis",)),
-        ("cached_db", ("redis",)),
-        ("datastore", ("datastore",)),
-    ],
-)
-def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where, service):
+NEEDED = {"": (), "db": (), "file": (), "redis": ("redis",), "cached_db": ("redis",), "datastore": ("datastore",)}
+
+
+@pytest.mark.parametrize("where", NEEDED)
+def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where):
     monkeypatch.delenv("SESSIONS", raising=False)
-    assert services.required_by({"SESSIONS": where}) == service
+    assert services.required_by({"SESSIONS": where}) == NEEDED[where]
     monkeypatch.setenv("SESSIONS", where)
-    assert services.required_by({}) == service
+    assert services.required_by({}) == NEEDED[where]
 
 
 def test_the_study_of_the_stores_compares_like_with_like():
-    knobs_but_the_store = [
-        {name: value for name, value in entry.env.items() if name != "SESSIONS"}
-        for entry in study.load("sessions").entries
-    ]
-    assert len(knobs_but_the_store) == len(settings.ENGINES)
-    assert all(others == knobs_but_the_store[0] for others in knobs_but_the_store)
-    assert knobs_but_the_store[0]["QUESTIONNAIRE_STATE_BYTES"] == str(settings.MOST_IN_COOKIE)
+    entries = study.load("sessions").entries
+    assert len(entries) == len(settings.ENGINES)
+    assert all({**entry.env, "SESSIONS": ""} == {**entries[0].env, "SESSIONS": ""} for entry in entries)
+    assert entries[0].env["QUESTIONNAIRE_STATE_BYTES"] == str(settings.MOST_IN_COOKIE)

@@ -1,4 +1,6 @@
-"""What the WebSocket endpoints do: on Channels, on each of its consumers, and without it."""
+"""What the WebSocket endpoints do: on Channels, on each of its consumers, and without it.
+
+That they echo and deliver at all is asked of every setup: tests/serve/test_websocket_setups.py."""
 
 import json
 
@@ -7,21 +9,6 @@ import pytest
 # The endpoints below a prefix, and how a message is written there.
 KINDS = [("channels", "/ws/", str), ("channels", "/ws/sync/", str), ("channels", "/ws/json/", json.dumps)]
 KINDS += [("bare", "/ws/", str)]
-ACCEPTED = {"type": "websocket.accept", "subprotocol": None}
-
-
-@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]}{kind[1]}")
-def kind(request):
-    name, prefix, write = request.param
-    return request.getfixturevalue(name), prefix, write
-
-
-async def test_what_is_said_comes_back(kind, connect):
-    application, prefix, write = kind
-    socket, answer = await connect(application, f"{prefix}echo/")
-    assert answer == ACCEPTED
-    for text in ("hello", "κόσμε", "x" * 100_000):
-        assert await socket.say(write(text)) == write(text)
 
 
 @pytest.mark.parametrize("prefix", ["/ws/", "/ws/sync/"])
@@ -33,23 +20,9 @@ async def test_so_does_what_is_empty_or_binary(channels, bare, connect, prefix):
         assert await socket.say(binary=bytes(range(256))) == bytes(range(256))
 
 
-async def test_who_is_in_a_room_gets_what_is_published_there_and_the_publisher_its_answer(kind, connect):
-    application, prefix, write = kind
-    receivers = [(await connect(application, f"{prefix}rooms/one/"))[0] for _ in range(3)]
-    elsewhere, _ = await connect(application, f"{prefix}rooms/two/")
-    for receiver in (*receivers, elsewhere):
-        assert await receiver.heard() == write("joined")
-    publisher, _ = await connect(application, f"{prefix}publish/one/")
-    for text in ("a", "b", "c"):
-        assert await publisher.say(write(text)) == write("ok")
-    for receiver in receivers:
-        assert [await receiver.heard() for _ in range(3)] == [write("a"), write("b"), write("c")]
-    for silent in (publisher, elsewhere):
-        assert await silent.communicator.receive_nothing(0.05)
-
-
-async def test_who_has_left_a_room_gets_nothing(kind, connect):
-    application, prefix, write = kind
+@pytest.mark.parametrize(("name", "prefix", "write"), KINDS)
+async def test_who_has_left_a_room_gets_nothing(request, connect, name, prefix, write):
+    application = request.getfixturevalue(name)
     left, _ = await connect(application, f"{prefix}rooms/one/")
     await left.heard()
     await left.close()

@@ -49,17 +49,8 @@ class Client:
         )
         self.scope = {
             "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": "http",
             "path": "/",
-            "raw_path": b"/",
-            "query_string": b"",
-            "root_path": "",
             "headers": [(b"host", b"127.0.0.1"), *headers],
-            "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 80),
             "state": {"of": "the server"},
             **scope,
         }

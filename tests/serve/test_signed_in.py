@@ -74,11 +74,6 @@ def test_the_cookies_of_somebody_who_is_signed_in(monkeypatch, site):
     assert seen == [("shop.example", "csrftoken=c1", "/in/")]
 
 
-def test_a_cookie_is_taken_as_it_is(monkeypatch):
-    monkeypatch.setenv("JOURNEY_COOKIE", "a=b; c=d")
-    assert signed_in.cookies("http://127.0.0.1:1", SignIn(), None) == "a=b; c=d"
-
-
 @pytest.mark.parametrize(
     ("password", "changes", "says"),
     [
