@@ -202,15 +202,6 @@ def test_signing_in_again_is_a_new_session_and_two_respondents_have_two(browser,
     assert browser.form.fields["name"] == ""
 
 
-def test_two_tabs_of_a_respondent_share_the_answers(browser, another_browser, answers):
-    browser.through(**answers)
-    another_browser.client.cookies = browser.client.cookies
-    one, two = browser.get("name/?change=1"), another_browser.get("household/?change=1")
-    one.submit(name="Grace")
-    two.submit(household="7")
-    assert one.get("summary/").summary == {**SHOWN, "name": "Grace", "household": "7"}
-
-
 def test_a_tab_that_is_left_open_after_the_end_is_sent_out(browser, another_browser, answers):
     browser.through(**answers)
     another_browser.client.cookies = type(browser.client.cookies)(browser.client.cookies)

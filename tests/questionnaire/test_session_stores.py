@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError
+from django.test import override_settings
 from django.utils.crypto import get_random_string
 
 from tests.fixtures.exhaustive import COMMON_STORES, exhaustive_but
+from tests.questionnaire.browser import Browser
 
 STORES = [
     "db", *(pytest.param(f"datastore over {protocol}", marks=pytest.mark.servers) for protocol in ("gRPC", "HTTP"))
@@ -103,3 +105,39 @@ def test_the_expired_ones_can_be_cleared(store, call, saved):
     call(store, "clear_expired")
     assert [call(saved, "exists", session.session_key) for session in expired] == [False] * 3
     assert call(store(saved.session_key), "get", "cat") == "dog"
+
+
+JOURNEYS = ["cached_db", "file", "cookies", pytest.param("redis", marks=pytest.mark.servers), *STORES]
+
+
+@pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, JOURNEYS))
+def test_a_whole_journey_with_a_token_for_one_use(base, store_of, name, answers):
+    store_of(name)
+    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048 if name == "cookies" else 8192):
+        browser = Browser(base)
+        path = browser.client.get(base + "launch/")["Location"].removeprefix(base)
+        assert browser.get(path).page == "introduction"
+        assert Browser(base).get(path).page == "signed-out"
+        browser.through(**answers)
+        assert browser.summary["name"] == "Ada"
+        assert browser.submit().page == "thank-you"
+        assert browser.get("summary/").page == "signed-out"
+
+
+def test_a_cookie_is_one_that_browsers_keep(base, store_of, answers):
+    store_of("cookies")
+    with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
+        browser = Browser(base).through(**{**answers, "name": "\U0001f600" * 60})
+        assert len(browser.client.cookies["sessionid"].OutputString()) < 4096
+
+
+@pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
+@pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
+@pytest.mark.servers
+def test_a_cookie_that_is_no_key_of_the_datastore_is_no_session(base, store_of, protocol, key):
+    store_of(f"datastore over {protocol}")
+    browser = Browser(base)
+    browser.client.cookies["sessionid"] = key
+    assert browser.get("name/").page == "signed-out"
+    browser.client.cookies["sessionid"] = key
+    assert browser.launch().page == "introduction"

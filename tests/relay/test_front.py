@@ -16,19 +16,8 @@ def part(request, number, body, more_body=False, **kwargs):
     return {**sent, **kwargs}
 
 
-async def answer(bench, request, *parts):
-    for number, body in enumerate(parts):
-        await bench.layer.send(request["reply_channel"], part(request, number, body, more_body=number < len(parts) - 1))
-
-
-async def test_an_answer_goes_back_to_its_client(bench):
-    request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
-    assert request["scope"]["path"] == "/é"
-    assert request["scope"]["query_string"] == b"a=1"
-    assert "state" not in request["scope"]
-    await answer(bench, request, b"one", b"two")
-    await client.done
-    assert (client.status, client.body, client.complete) == (201, b"onetwo", True)
+async def answer(bench, request, body):
+    await bench.layer.send(request["reply_channel"], part(request, 0, body))
 
 
 async def test_answers_find_their_own_front_and_requests_in_any_order(bench):
@@ -43,13 +32,15 @@ async def test_answers_find_their_own_front_and_requests_in_any_order(bench):
         assert client.body == f"/{number}".encode()
 
 
-async def test_parts_are_delivered_in_order_and_once(bench):
-    request, client = await bench.request_of(bench.front())
+async def test_a_request_is_sent_without_what_is_the_servers_and_the_parts_of_its_answer_come_in_order_and_once(bench):
+    request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
+    assert (request["scope"]["path"], request["scope"]["query_string"]) == ("/é", b"a=1")
+    assert "state" not in request["scope"]
     for number in (1, 0, 1, 0, 3, 2):
         body = b"%d" % number
         await bench.layer.send(request["reply_channel"], part(request, number, body, more_body=number < 3))
     await client.done
-    assert client.body == b"0123"
+    assert (client.status, client.body, client.complete) == (201, b"0123", True)
 
 
 async def test_a_large_body_follows_in_messages_of_512_kb(bench):

@@ -78,24 +78,6 @@ async def test_a_large_answer_is_numbered_pieces_of_512_kb(bench):
     assert max(len(part["body"]) for part in parts) == CHUNK
 
 
-async def test_one_request_at_a_time(bench):
-    running = most = 0
-
-    async def application(scope, receive, send):
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0)
-        running -= 1
-        await echo(scope, receive, send)
-
-    bench.start(application)
-    ids = [str(number) for number in range(10)]
-    replies = await ask_for(bench, *ids)
-    assert [(await bench.next_message(replies))["id"] for _ in ids] == ids
-    assert most == 1
-
-
 async def test_a_request_whose_time_is_over_is_not_handled(bench):
     bench.start(echo)
     replies = await bench.replies()
@@ -103,13 +85,14 @@ async def test_a_request_whose_time_is_over_is_not_handled(bench):
     assert (await ask(bench, request(replies, id="new")))["id"] == "new"
 
 
-async def test_queued_work_of_a_client_that_left_is_not_begun(bench):
+async def test_one_request_at_a_time_and_queued_work_of_a_client_that_left_is_not_begun(bench):
     bench.start(held := Held())
     assert await bench.is_empty(REQUESTS)  # the worker has joined the group
     replies = await ask_for(bench, "first", "left", "last")
     await held.begun.wait()
     await bench.layer.group_send(WORKERS, {"id": "left"})
     assert await bench.is_empty("nothing")  # the worker has heard it
+    assert held.handled == ["/first"]
     held.go_on.set()
     assert [(await bench.next_message(replies))["id"] for _ in range(2)] == ["first", "last"]
     assert held.handled == ["/first", "/last"]
