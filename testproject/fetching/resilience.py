@@ -82,14 +82,9 @@ class Budget:
 class Resilience:
     """The state of a process: its breaker, its budget and its copy."""
 
-    def __init__(
-        self,
-        breaker: Breaker | None = None,
-        budget: Budget | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, breaker: Breaker | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.breaker = breaker or Breaker()
-        self.budget = budget or Budget()
+        self.budget = Budget()
         self._clock = clock
         self._copied_at = -COPIED_EVERY_S
 

@@ -8,6 +8,7 @@ from django.db import connections
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 from endpoints import visitor
+from testproject.settings.middleware import USUAL
 
 from loadtests.serve.sample_requests import VISITOR
 
@@ -21,14 +22,10 @@ def signed_in(wsgi, asgi, database):
         client.cookies["sessionid"] = KEY
 
 
-@pytest.fixture(params=["usual", "none"])
+@pytest.fixture(params=[USUAL, []], ids=["usual", "none"])
 def middleware(request):
-    """The usual ones, or none at all."""
-    if request.param == "usual":
+    with override_settings(MIDDLEWARE=request.param):
         yield
-    else:
-        with override_settings(MIDDLEWARE=[]):
-            yield
 
 
 @pytest.mark.usefixtures("middleware", "signed_in")
