@@ -83,10 +83,6 @@ def test_what_a_server_does_wrong_in_a_case_is_said_with_what_is_right(conversin
     assert outcome(NOBODY, DIALECTS["plain"], cases["ping"]).startswith("not opened: ")
 
 
-def test_only_setups_that_send_a_message_back_as_it_is_are_asked_for_binary():
-    assert [case.name for case in CASES if case.exact] == ["a subprotocol of two", "binary", "binary, 1 MB"]
-
-
 @pytest.mark.servers
 def test_a_message_in_pieces_is_received_and_a_connection_that_the_server_closes_has_a_code(conversing):
     with WebsocketClient(conversing(breaks="fragments").url, ECHO) as client:
