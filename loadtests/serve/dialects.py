@@ -74,13 +74,19 @@ class SocketIO(Dialect):
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.text()  # 0{...}: the session, the heartbeat, the limits
         client.send_text("40")
-        if not (answer := client.text()).startswith("40"):
+        if not (answer := self._answer(client)).startswith("40"):
             raise ValueError(f"the namespace was answered by {answer!r}")
         kind, _, room = endpoint.partition("/")
         if kind == "rooms":
             client.send_text(f"421{json.dumps(['join', room])}")
-            if (answer := client.text()) != '431["joined"]':
+            if (answer := self._answer(client)) != '431["joined"]':
                 raise ValueError(f"join was answered by {answer!r}")
+
+    def _answer(self, client: WebsocketClient) -> str:
+        """The next message that is no heartbeat."""
+        while (message := client.text()) == "2":
+            client.send_text("3")
+        return message
 
     def echo_request(self, payload: str) -> str:
         return f"42{json.dumps(['echo', payload])}"

@@ -42,7 +42,7 @@ def raw():
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("dialect", ["plain", "json", "action-cable"])  # socket.io: test_websocket_setups
+@pytest.mark.parametrize("dialect", ["plain", "json", "action-cable", "socket.io"])
 def test_a_server_that_echoes_and_delivers_is_as_it_should_be(conversing, dialect):
     assert verified(conversing(dialect), dialect) == []
 
