@@ -1,49 +1,25 @@
-"""Locust's master and workers as the harness starts them: who takes part, and what is left when one of them is gone."""
+"""Locust's master and workers as the harness starts them: what passes between them, also where a worker on another
+machine knows the token and says something else than it is asked, or the master is silent."""
 
 import hashlib
 import json
 import os
-import subprocess
+import re
+import signal
 import sys
-import threading
 
 import psutil
 import pytest
 
-from loadtests import journeys
-from loadtests.engines import EngineError, cluster, get
-from loadtests.engines.generator_process import wait_for as wait_for_event
-from loadtests.engines.node import NodeGenerator
+from loadtests.engines import EngineError, cluster
+from loadtests.engines.generator_process import wait_for
+from loadtests.errors import UserError
 from loadtests.files import ROOT
-from loadtests.records.histogram import Histogram
-from loadtests.workload import Load, Users
-from tests.fixtures.waiting import wait_for
+from loadtests.hosts import deploy
+from loadtests.hosts.link import Address
 
 pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
-# Knows how Locust speaks, and not the token: says that it is there, then whose it would like to be, and hears nothing.
-STRANGER = """
-import contextlib, sys
-import locust, zmq
-from locust.rpc import Message, zmqrpc
-client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "stranger")
-client.socket.linger = 0
-for kind, data in (
-    ("client_ready", locust.__version__),
-    ("here", {"number": 1, "text": '{"event": "here"}'}),
-    ("to-harness", '{"event": "answer", "value": 0}'),
-):
-    with contextlib.suppress(locust.exception.RPCError):  # while a connection that was refused is made anew
-        client.send(Message(kind, data, "stranger"))
-print(client.socket.poll(1000), flush=True)
-"""
-# Listens where the master's port should lead, and does not know the token.
-IMPOSTOR = """
-from locust.rpc import zmqrpc
-server = zmqrpc.Server("127.0.0.1", 0)
-print(server.port, flush=True)
-print(server.socket.poll(3000), flush=True)
-"""
 # What has the place of node, and prints what it was sent.
 NODE = """#!/bin/sh
 [ "$1" = --version ] && echo v99.0.0 && exit
@@ -53,32 +29,6 @@ for line in sys.stdin.buffer:
     says = "A" * json.loads(line).get("says", 0) or hashlib.sha256(line).hexdigest()
     print(json.dumps({{"event": "read", "value": says}}), flush=True)'
 """
-
-
-def started_by_this(module):
-    """The processes of a module below this one."""
-    found = psutil.Process().children(recursive=True)
-    return [one for one in found if one.is_running() and module in one.cmdline()]
-
-
-def load(survey, **options):
-    who = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
-    return Load.of_url(f"{survey.url}/", users=who, connections=8, timeout_s=5.0, processes=2, **options)
-
-
-def test_the_histograms_of_workers_are_added_up_bucket_by_bucket(server):
-    openloop = get("openloop")
-    load = Load.of_url(f"{server.url}/ok", rate=301, duration_s=1.0, arrival_seed=3, processes=3)
-    with cluster.workers("generator", 3, None, ()) as found:
-        prepared = NodeGenerator(openloop, found).prepare(load)
-        prepared.measure(load.duration_s)
-        result = prepared.result()
-    assert [part["planned"] for part in prepared.parts] == [101, 100, 100]
-    for name in ("response_time", "service_time", "send_lag"):
-        raw = [Histogram.decode(part["spreads"][name]["hdr"]).counts for part in prepared.parts]
-        merged = Histogram.decode(result.histograms[name]).counts
-        assert dict(merged) == {bucket: sum(counts[bucket] for counts in raw) for bucket in set().union(*raw)}
-        assert merged.total() == result.ok == 301
 
 
 @pytest.fixture
@@ -93,7 +43,7 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
     job = {"name": "a\x00\x1b[31m\t\u2028é", "body": "A" * 2**25, "seed": 2**63}
     with cluster.workers("generator", 1, None, ()) as [worker]:
         worker.write(job)
-        wait_for_event([worker], "read", 60)
+        wait_for([worker], "read", 60)
         assert worker.last["value"] == hashlib.sha256(json.dumps(job).encode() + b"\n").hexdigest()
 
 
@@ -103,42 +53,110 @@ def test_what_is_too_much_for_a_message_ends_the_load_in_a_line(with_node, mb):
         worker.write({"says": mb * 2**20})
         too_much = f"^a worker answered nonsense: the event read has {mb} MB; at most 16 pass$"
         with pytest.raises(EngineError, match=too_much):
-            wait_for_event([worker], "read", 60)
+            wait_for([worker], "read", 60)
 
 
-def test_a_worker_says_nothing_to_a_master_who_does_not_know_the_token():
-    with subprocess.Popen([sys.executable, "-c", IMPOSTOR], cwd=ROOT, stdout=subprocess.PIPE, text=True) as impostor:
-        port = int(impostor.stdout.readline())
-        first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": port, "apart": False}
-        command = [sys.executable, "-m", cluster.WORKER]
-        with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, text=True) as worker:
-            worker.stdin.write(f"{json.dumps(first)}\n")
-            worker.stdin.flush()
-            assert impostor.stdout.readline() == "0\n"
-            worker.stdin.close()
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Instead of ssh: it runs here, on the port that was to be forwarded.
+SSH = """#!/bin/sh
+while [ "$1" != -R ]; do shift; done
+export PYTHONPATH={root}
+exec {python} {folder}/there.py ${{2##*:}}
+"""
+HOSTILE = """
+import json, sys
+import locust, msgpack
+from locust.rpc import Message, zmqrpc
+from loadtests.cluster.keys import encrypt
+from loadtests.observe import machine
+
+def say(text):
+    client.send(Message("to-harness", text, "hostile"))
+
+here = json.dumps({{"event": "here", "value": {{"files": {{}}, "boot": "another", "machine": machine.describe()}}}})
+first = json.loads(sys.stdin.readline())
+encrypt(first["token"])
+client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "hostile")
+client.send(Message("client_ready", locust.__version__, "hostile"))
+client.recv()
+for no_message in (b"", b"\\xc1", b"\\xff\\xfe", b"\\x91" * 10**6, *map(msgpack.dumps, (7, [1, 2], [[], {{}}, 1.5]))):
+    client.socket.send(no_message)
+for kind in ("client_ready", "heartbeat", "stats", "locustfile", "exception", "spawning_complete", "here", "?"):
+    for data in (None, 7, [], {{}}, "x"):
+        client.send(Message(kind, data, "stranger"))
+client.send(Message("here", {{"number": first["number"], "text": {here}}}, "hostile"))
+while True:
+    if client.recv().type == "to-worker":
+        say({answer})
+"""
+IMPATIENT = """
+import contextlib
+from loadtests.hosts import deploy, wire
+wire.SILENCE_S = 4.0
+deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})
+from loadtests.cluster import worker
+worker.exclusive = contextlib.nullcontext
+worker.main()
+"""
+HONEST = """'{"event": "answer", "value": 1.5}'"""
 
 
-def test_a_stranger_on_the_port_takes_no_part():
-    with cluster.workers("generator", 1, None, ()) as [worker]:
-        [master] = started_by_this(cluster.MASTER)
-        [port] = {one.laddr.port for one in master.net_connections() if one.status == psutil.CONN_LISTEN}
-        assert {one.laddr.ip for one in master.net_connections()} == {"127.0.0.1"}
-        stranger = [sys.executable, "-c", STRANGER, str(port)]
-        assert subprocess.run(stranger, cwd=ROOT, capture_output=True, text=True).stdout.split() == ["0"]
-        worker.write({"look": 1})
-        wait_for_event([worker], "answer", 10)
-        assert worker.last["value"] > 0
-    wait_for(lambda: not started_by_this(cluster.MASTER) + started_by_this(cluster.WORKER), "it still runs")
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    """Has another machine whose worker is this program."""
+    monkeypatch.setattr(deploy, "tracked", list)
+    ssh = tmp_path / "ssh"
+    ssh.write_text(SSH.format(root=ROOT, python=sys.executable, folder=tmp_path))
+    ssh.chmod(0o755)
+    monkeypatch.setenv("SSH_COMMAND", str(ssh))
+    return (tmp_path / "there.py").write_text
 
 
-@pytest.mark.parametrize("module", [cluster.MASTER, cluster.WORKER])
-def test_one_that_is_killed_ends_the_load(survey, module):
-    def kill():
-        wait_for(lambda: survey.counts.get("all"), "no load")
-        started_by_this(module)[0].kill()
+def ask():
+    with cluster.workers("generator", 0, None, (Address("hostile"),)) as [worker]:
+        worker.synchronize()
+        return worker
 
-    survey = survey()
-    threading.Thread(target=kill).start()
-    with pytest.raises(EngineError, match="killed by signal 9"):
-        get("locust").run(load(survey, duration_s=60))
-    wait_for(lambda: not started_by_this(cluster.MASTER) + started_by_this(cluster.WORKER), "it still runs")
+
+NONSENSE = "answered nonsense: "
+NO_TEXT = f"{NONSENSE}no text, or one of over 16 MB"
+
+
+@pytest.mark.parametrize(
+    ("which", "text", "why"),
+    [
+        ("answer", "'{'", NONSENSE + "{"),
+        ("answer", "'7'", NONSENSE + "Expected `object`, got `int`"),
+        ("answer", "'[' * 100_000", NONSENSE + "[" * 100),
+        ("answer", r"""'\x1b[31mred\x1b[0m\n\r\x85'""", NONSENSE + r"\x1b[31mred\x1b[0m"),
+        ("answer", r"""'{"event": "answer", "value": "\\u0000\\u001b[2J"}'""", NONSENSE + "Expected `float`, got `s"),
+        ("answer", """'{"event": "answer"}'""", NONSENSE + "Expected `float`, got `null`"),
+        ("answer", """'{"event": "answer", "value": 1e999}'""", NONSENSE + '{"event": "answer", "value": 1e999}'),
+        ("answer", """'{"event": "nonsense", "value": ["x\\\\u001b[2J"]}'""", NONSENSE + "['x']"),
+        ("answer", "None", NO_TEXT),
+        ("answer", "{'event': ['answer']}", NO_TEXT),
+        ("answer", "'A' * (2**24 + 2**17)", NO_TEXT),
+        ("here", "'{'", NONSENSE + "{"),
+        ("here", """'{"event": "here"}'""", NONSENSE + "Expected `object`, got `null`"),
+        ("here", "here.replace('{}', '[]')", NONSENSE + "Expected `object`, got `array` - at `$.files`"),
+        ("here", "here.replace('{}', '{\"\\x1b\": \"\"}', 1)", NONSENSE),
+        ("here", r"""here.replace('{}', '{"a\\u001b[2J": "x"}', 1)""", "does not have what is here: a; bring it"),
+    ],
+    ids=range(16),
+)
+def test_nonsense_is_one_line(there, which, text, why):
+    there(HOSTILE.format(**{"here": "here", "answer": HONEST, which: text}))
+    with pytest.raises(UserError) as raised:
+        ask()
+    assert str(raised.value).startswith(f"ssh://hostile {why}")
+    assert len(str(raised.value)) < 300
+    assert not CONTROL.search(str(raised.value))
+
+
+def test_a_worker_whose_master_is_silent_ends_itself(there):
+    there(IMPATIENT)
+    with cluster.workers("generator", 0, None, (Address("patient"),)) as [worker]:
+        [master] = [one for one in psutil.Process().children() if cluster.MASTER in one.cmdline()]
+        master.send_signal(signal.SIGSTOP)
+        with pytest.raises(EngineError, match=r"^ssh://patient: the master was not heard of any more$"):
+            wait_for([worker], "answer", 60)

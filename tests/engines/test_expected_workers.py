@@ -15,7 +15,6 @@ import pytest
 
 from loadtests.engines import cluster
 from loadtests.files import ROOT
-from tests.fixtures.command import a_free_port
 from tests.fixtures.other_machine import running, trials
 from tests.fixtures.waiting import wait_for
 
@@ -58,43 +57,47 @@ TOO_LONG_S = 40  # until a run gives up, where each worker that is there has com
 
 
 @pytest.fixture
-def port():
-    return a_free_port()
-
-
-@pytest.fixture
-def expecting(cli, port, tmp_path):
+def expecting(cli, free_port, tmp_path):
     """A function: starts a run that expects workers, whose folder is ``run``."""
 
-    def expecting(duration="2s", interleave="true", more="", count=2, wait="60s", setup="gunicorn"):
+    def expecting(duration="2s", interleave="true", more="", wait="60s", setup="gunicorn"):
         study = tmp_path / "study.toml"
         study.write_text(STUDY.format(setup=setup, duration=duration, interleave=interleave) + more)
         cli.env["LOAD_TOKEN"] = TOKEN
-        where = ("--expect-workers", count, "--master-bind", f"127.0.0.1:{port}", "--expect-workers-max-wait", wait)
+        where = ("--expect-workers", 2, "--master-bind", f"127.0.0.1:{free_port}", "--expect-workers-max-wait", wait)
         return cli.start("run", study, *where, "--output", tmp_path / "run", "--anyway")
 
-    return expecting
+    yield expecting
+    cli.wait_until_nothing_runs()
 
 
 @pytest.fixture
-def worker(cli, port):
+def worker(cli, free_port):
     """A function: starts a worker that knows a token."""
 
     def worker(token=TOKEN):
         cli.env["LOAD_TOKEN"] = token
-        return cli.start("worker", f"127.0.0.1:{port}")
+        return cli.start("worker", f"127.0.0.1:{free_port}")
 
     return worker
+
+
+@pytest.fixture
+def under_way(cli, expecting, worker):
+    """A function: starts a run that is not interleaved, and two workers; gives all three once these make load."""
+
+    def under_way(duration="60s", setup="gunicorn"):
+        found = expecting(duration=duration, interleave="false", setup=setup), worker(), worker()
+        wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+        return found
+
+    return under_way
 
 
 def end_of(process, within_s=WITHIN_S):
     """The exit code, and what was printed as an error."""
     _, errors = process.communicate(timeout=within_s)
     return process.returncode, errors
-
-
-def has_come(process):
-    assert "takes part in the run" in process.stderr.readline()
 
 
 def makes_load(cli):
@@ -121,7 +124,6 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
         (0, f"takes part in the run at {where}, and ends with it\nthe run has ended\n")
         for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
     ]
-    cli.wait_until_nothing_runs()
     found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
     assert found["latency"]["planned"] == found["latency"]["ok"] == 200, errors
     for result in found.values():
@@ -136,93 +138,69 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
     ]
 
 
-def test_nobody_else_learns_the_token(cli, expecting, worker):
-    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
-    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
-    started = {*map(int, (run.pid, workers[0].pid, workers[1].pid))}
+def test_only_the_master_listens_where_it_was_said_and_nobody_else_learns_the_token(cli, under_way, free_port):
+    run, *workers = under_way()
+    started = {run.pid, *(one.pid for one in workers)}
+    listening = set()
     for process in cli.processes():
         with contextlib.suppress(psutil.NoSuchProcess):  # one may end meanwhile
             assert TOKEN not in " ".join(process.cmdline())
             assert process.pid in started or "LOAD_TOKEN" not in process.environ(), process.cmdline()
+            listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
+    assert listening == {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
     run.send_signal(signal.SIGINT)
     assert end_of(run)[0] == 130
     assert [end_of(one)[0] for one in workers] == [0, 0]
-    cli.wait_until_nothing_runs()
 
 
-def test_a_worker_with_another_token_is_refused(cli, expecting, worker, port):
+def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begins(
+    cli, expecting, worker, free_port, tmp_path
+):
     run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
-    assert end_of(worker("another-token-of-the-tests")) == (
-        1,
-        f"error: no master within 10 s: what listens at 127.0.0.1:{port} does not know this token\n",
-    )
+    good, stranger = worker(), worker("another-token-of-the-tests")
+    options = {"cwd": ROOT, "env": {**cli.env, "LOAD_TOKEN": TOKEN}, "stderr": subprocess.PIPE, "text": True}
+    changed = subprocess.Popen([sys.executable, "-c", CHANGED, "worker", f"127.0.0.1:{free_port}"], **options)
+    unknown = f"error: no master within 10 s: what listens at 127.0.0.1:{free_port} does not know this token\n"
+    assert end_of(stranger) == (1, unknown)
+    code, errors = end_of(changed)
+    why = re.search(r"worker \d \((.*)\) does not have what is here: loadtests/cli.py; it needs the same rev.*", errors)
+    assert (code, why[1]) == (1, socket.gethostname())
     code, errors = end_of(run)
-    assert (code, errors.splitlines()[-1]) == (1, f"error: 0 of 2 workers came within {TOO_LONG_S} s")
-    cli.wait_until_nothing_runs()
-
-
-def test_too_few_workers_end_the_run_before_it_begins(cli, expecting, worker, tmp_path):
-    run, only = expecting(wait=f"{TOO_LONG_S}s"), worker()
-    code, errors = end_of(run)
-    assert (code, errors.splitlines()[-1]) == (1, f"error: 1 of 2 workers came within {TOO_LONG_S} s")
-    assert end_of(only)[0] == 0
+    assert (code, errors.splitlines()[-1]) == (1, f"error: 1 of 2 workers came within {TOO_LONG_S} s; {why[0]}")
+    assert end_of(good)[0] == 0
     assert not (tmp_path / "run").exists()
-    cli.wait_until_nothing_runs()
 
 
-def test_a_worker_with_other_files_is_refused_and_named(cli, expecting, port):
-    run = expecting(wait=f"{TOO_LONG_S}s")
-    wait_for(lambda: running(cli, cluster.MASTER), "no master")
-    cli.env["LOAD_TOKEN"] = TOKEN
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHANGED, "worker", f"127.0.0.1:{port}"],
-        cwd=ROOT,
-        env=cli.env,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    code, errors = end_of(process)
-    assert code == 1
-    why = f"worker 1 ({socket.gethostname()}) does not have what is here: loadtests/cli.py; it needs the same revision"
-    assert why in errors
-    assert end_of(run)[1].splitlines()[-1] == f"error: 0 of 2 workers came within {TOO_LONG_S} s; {why}"
-
-
-def test_a_worker_that_is_lost_ends_the_run(cli, expecting, worker, tmp_path):
-    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
-    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
-    workers[0].kill()
-    end_of(workers[0])
+def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
+    run, lost, other = under_way()
+    lost.kill()
+    end_of(lost)
     code, errors = end_of(run)
     assert code == 1
     assert re.search(r"error: worker \d \(.*\) was lost, and no other came from its machine; --resume goes on", errors)
     assert [(one["status"], "was not heard of any more" in one["log"]) for one in trials(tmp_path / "run")] == [
         ("invalid", True)
     ]
-    assert end_of(workers[1])[0] == 0
-    cli.wait_until_nothing_runs()
+    assert end_of(other)[0] == 0
 
 
-def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, expecting, worker, tmp_path):
-    run, workers = expecting(duration="20s", interleave="false"), [worker(), worker()]
-    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, under_way, worker, tmp_path):
+    run, lost, other = under_way(duration="20s")
     late = worker()
-    has_come(late)
+    assert "takes part in the run" in late.stderr.readline()
     assert len(makes_load(cli)) == 2
-    workers[0].kill()
-    end_of(workers[0])
+    lost.kill()
+    end_of(lost)
     _, errors = end_of(run, 2 * WITHIN_S)
     first, second = trials(tmp_path / "run")
     assert (first["status"], second["result"]["ok"]) == ("invalid", 2000), errors
-    assert [end_of(one)[0] for one in (workers[1], late)] == [0, 0]
-    cli.wait_until_nothing_runs()
+    assert [end_of(one)[0] for one in (other, late)] == [0, 0]
 
 
-def test_without_a_master_workers_end_and_keep_their_part(cli, expecting, worker, tmp_path):
+def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_path):
     cli.env["TMPDIR"] = str(tmp_path)
-    run, workers = expecting(duration="60s", interleave="false", setup="uvicorn"), [worker(), worker()]
-    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+    run, *workers = under_way(setup="uvicorn")
     wait_for_requests(cli)
     [master] = running(cli, cluster.MASTER)
     master.kill()
@@ -238,23 +216,6 @@ def test_without_a_master_workers_end_and_keep_their_part(cli, expecting, worker
         assert result["spreads"]["response_time"]
         sent += result["sent"]
     assert sent > 0
-    cli.wait_until_nothing_runs()
-
-
-def test_only_the_master_listens_and_where_it_was_said(cli, expecting, worker, port):
-    run, workers = expecting(duration="60s", interleave="false"), [worker(), worker()]
-    wait_for(lambda: len(makes_load(cli)) == 2, "no load")
-    listening = {
-        (one.laddr.ip, one.laddr.port)
-        for process in cli.processes()
-        for one in process.net_connections("tcp")
-        if one.status == psutil.CONN_LISTEN
-    }
-    assert listening == {("127.0.0.1", port), ("127.0.0.1", int(cli.env["PORT"]))}
-    run.send_signal(signal.SIGTERM)
-    assert end_of(run)[0] == 130
-    assert [end_of(one)[0] for one in workers] == [0, 0]
-    cli.wait_until_nothing_runs()
 
 
 @pytest.mark.parametrize(
@@ -267,10 +228,8 @@ def test_only_the_master_listens_and_where_it_was_said(cli, expecting, worker, p
         (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),
     ],
 )
-def test_what_makes_no_sense_is_said(command, tmp_path, options, says):
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(setup="gunicorn", duration="1s", interleave="true"))
-    code, _, errors = command("run", study, *options)
+def test_what_makes_no_sense_is_said(command, options, says):
+    code, _, errors = command("run", "first-look", *options)
     assert code == 1
     assert says in errors
 
@@ -285,9 +244,7 @@ def test_a_token_is_asked_for_and_long_enough(command, monkeypatch, tmp_path):
     assert "the token has 5 characters; at least 16 are needed" in command("worker", "127.0.0.1:1")[2]
 
 
-def test_a_dry_run_waits_for_nobody(command, tmp_path):
-    study = tmp_path / "study.toml"
-    study.write_text(STUDY.format(setup="gunicorn", duration="1s", interleave="true"))
-    code, printed, errors = command("run", study, "--expect-workers", "2", "--dry-run")
+def test_a_dry_run_waits_for_nobody(command):
+    code, printed, errors = command("run", "first-look", "--expect-workers", "2", "--dry-run")
     assert (code, errors) == (0, "")
     assert "Nothing was started" in printed

@@ -8,7 +8,7 @@ import pytest
 from loadtests import journeys
 from loadtests.engines import EngineError, get
 from loadtests.errors import UserError
-from loadtests.records.histogram import Histogram
+from loadtests.records.histogram import decoded
 from loadtests.workload import Load, Users
 
 pytestmark = pytest.mark.servers
@@ -24,9 +24,10 @@ def load(survey, users=4, arrivals=None, think_s=THINK_S, **options):
     return Load.of_url(f"{survey.url}/", users=who, connections=max(users, 8), **options)
 
 
-def test_every_request_of_a_closed_loop_is_counted_once(survey):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_request_of_a_closed_loop_is_counted_once(survey, processes):
     server = survey()
-    result = locust.run(load(server))
+    result = locust.run(load(server, processes=processes))
     counts = server.counts
     assert result.planned == result.sent == result.completed == result.ok == counts["all"] > 50
     assert (result.unfinished, result.errors, result.waited) == (0, {}, 0)
@@ -39,42 +40,31 @@ def test_every_request_of_a_closed_loop_is_counted_once(survey):
     assert 0 < result.journeys.completed <= counts["GET thank-you"]
     assert result.journeys.broken_off == 0
     assert sum(row.sent for row in result.timeline) == sum(row.ok for row in result.timeline) == result.ok
-
-
-def test_the_histograms_of_methods_add_up_to_the_whole(survey):
-    result = locust.run(load(survey(), processes=2))
-    get, post, whole = (Histogram.decode(result.histograms[name]) for name in ("get", "post", "response_time"))
+    get, post, whole = (decoded(result.histograms[name]) for name in ("get", "post", "response_time"))
     assert (get + post).counts == whole.counts
     assert whole.total == result.ok
-    assert Histogram.decode(result.histograms["journey"]).total == result.journeys.completed
+    assert decoded(result.histograms["journey"]).total == result.journeys.completed
     assert result.response_time_ms["p50"] == pytest.approx(whole.percentile(50) / 1000)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_answers_that_are_mixed_up_are_found_every_one(survey, processes):
-    server = survey(mix_up=3)
-    result = locust.run(load(server, processes=processes))
-    assert result.errors == {"mixed-up": server.counts["mix_up"]}
-    assert result.errors["mixed-up"] > 1
-    assert result.completed == result.planned == result.ok + result.errors["mixed-up"]
-    assert "answers are not those given: " in result.examples["mixed-up"]
-    [summary] = [one for one in result.requests if one.name == "GET summary"]
-    assert summary.errors == result.errors
-
-
 @pytest.mark.parametrize(
-    ("wrong", "every", "kind", "example"),
+    ("wrong", "every", "processes", "kind", "example"),
     [
-        ("lose", 2, "mixed-up", "moved is None"),
-        ("forget", 20, "lost-session", "led to /questionnaire/signed-out/"),
+        ("mix_up", 3, 1, "mixed-up", "answers are not those given: "),
+        ("mix_up", 3, 2, "mixed-up", "answers are not those given: "),
+        ("lose", 2, 1, "mixed-up", "moved is None"),
+        ("forget", 20, 1, "lost-session", "led to /questionnaire/signed-out/"),
     ],
 )
-def test_lost_answers_and_sessions_are_failures_of_their_kind(survey, wrong, every, kind, example):
+def test_mixed_up_and_lost_answers_and_sessions_are_found_every_one(survey, wrong, every, processes, kind, example):
     server = survey(**{wrong: every})
-    result = locust.run(load(server))
+    result = locust.run(load(server, processes=processes))
     assert result.errors == {kind: server.counts[wrong]}
-    assert result.completed == result.planned == server.counts["all"]
+    assert result.errors[kind] > 1
+    assert result.completed == result.planned == result.ok + result.errors[kind] == server.counts["all"]
     assert example in result.examples[kind]
+    if kind == "mixed-up":
+        assert {one.name: one.errors for one in result.requests if one.errors} == {"GET summary": result.errors}
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -86,7 +76,7 @@ def test_what_fails_is_counted_by_kind_and_breaks_the_journey_off(survey, wrong,
     assert result.errors[kind] > 1
     assert result.sent == server.counts["all"]
     assert 0 < result.journeys.broken_off <= server.counts[wrong]
-    assert Histogram.decode(result.histograms["failed"]).total == server.counts[wrong]
+    assert decoded(result.histograms["failed"]).total == server.counts[wrong]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -96,15 +86,6 @@ def test_what_is_never_answered_is_given_up_or_unfinished(survey, method):
     assert result.errors.get("timeout", 0) + result.unfinished == server.counts["never"] > 0
     assert result.ok + server.counts["never"] == result.planned == server.counts["all"]
     assert set(result.errors) == {"timeout"}
-
-
-def test_nobody_listens(unused_port, survey):
-    server = survey()
-    server.url = f"http://127.0.0.1:{unused_port}"
-    result = locust.run(load(server, duration_s=0.5))
-    assert set(result.errors) == {"refused"}
-    assert result.ok == result.journeys.completed == 0
-    assert result.rate == 0
 
 
 def test_the_ramp_is_not_counted(survey):
@@ -142,16 +123,12 @@ def test_arrivals_come_whatever_the_answers_take(survey):
     assert result.journeys.under_way_first > 0
 
 
-def test_a_load_can_be_stopped_early(survey):
-    rows = []
-    result = locust.run(load(survey(), duration_s=600), rows.append, lambda: len(rows) >= 1)
-    assert 1 <= result.duration_s < 600
-    assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished > 0
-
-
-def test_the_processes_of_a_load_are_pinned_and_reported(survey):
-    core = max(os.sched_getaffinity(0))
-    result = locust.run(load(survey(), processes=2, core=core, duration_s=1))
+def test_the_processes_of_a_load_are_pinned_and_reported_also_where_nobody_listens(survey, unused_port):
+    server = survey()
+    server.url = f"http://127.0.0.1:{unused_port}"
+    result = locust.run(load(server, processes=2, core=max(os.sched_getaffinity(0)), duration_s=1))
+    assert set(result.errors) == {"refused"}
+    assert (result.ok, result.journeys.completed, result.rate) == (0, 0, 0)
     assert len(result.generator) == 2
     assert all(one.cpu_s > 0 and one.wall_s == 1 for one in result.generator)
     assert result.pacing_lag_ms["p99"] is not None

@@ -39,43 +39,38 @@ ENGINE = Turtle()
 
 
 @pytest.fixture
-def turtle(tmp_path, monkeypatch):
+def prepared(tmp_path, monkeypatch, bench_of):
+    """A function: a study of one test by the turtle, prepared with real engines and this one."""
     folder = tmp_path / "engines"
     folder.mkdir()
     (folder / "turtle.py").write_text(TURTLE)
     monkeypatch.setattr(engines, "__path__", [*engines.__path__, str(folder)])
-    return engines.get("turtle")
+
+    def with_real_engines(study, application):
+        return dataclasses.replace(bench_of(study, application), engine=engines.get)
+
+    def make(**test):
+        study = studies.parse({"setups": ["gunicorn"], "tests": {"one": {"engine": "turtle", **test}}}, "s", "s.toml")
+        return prepare(study, RunOptions(tmp_path / "run", 1), with_real_engines)
+
+    return make
 
 
-def study(**test):
-    return studies.parse({"setups": ["gunicorn"], "tests": {"one": {"engine": "turtle", **test}}}, "s", "s.toml")
-
-
-@pytest.fixture
-def real_engines(bench_of):
-    return lambda study, application: dataclasses.replace(bench_of(study, application), engine=engines.get)
-
-
-def test_an_engine_is_found_by_its_file_and_makes_trials(turtle, real_engines, tmp_path):
+def test_an_engine_is_found_by_its_file_and_makes_trials(prepared):
     assert list(engines.known())[-1] == "turtle"
     watcher = SilentWatcher()
-    latency = study(kind="latency", rate=100, duration="1s")
-    assert execute(prepare(latency, RunOptions(tmp_path / "run", 1), real_engines), watcher) is RunOutcome.VALID
+    assert execute(prepared(kind="latency", rate=100, duration="1s"), watcher) is RunOutcome.VALID
     assert {trial.result.engine for trial in watcher.trials} == {"turtle"}
 
 
 @pytest.mark.parametrize(
     ("test", "says"),
     [
-        ({"kind": "throughput", "duration": "1s"}, "cannot send as fast as it is answered"),
-        ({"kind": "capacity"}, "cannot stop a probe that is lost"),
+        ({"kind": "capacity", "engine": "hare"}, "unknown engine 'hare'; there are: .*openloop.*turtle$"),
+        ({"kind": "capacity"}, "the engine turtle cannot stop a probe that is lost; use openloop$"),
+        ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send as fast as it is answered; use "),
     ],
 )
-def test_what_it_cannot_do_is_said_before_anything_is_started(turtle, real_engines, tmp_path, test, says):
-    with pytest.raises(UserError, match=f"^test one: the engine turtle {says}; use openloop$"):
-        prepare(study(**test), RunOptions(tmp_path / "run", 1), real_engines)
-
-
-def test_without_its_file_it_is_unknown(real_engines, tmp_path):
-    with pytest.raises(UserError, match=r"^test one: unknown engine 'turtle'; there are: .*openloop"):
-        prepare(study(kind="latency", rate=1, duration="1s"), RunOptions(tmp_path / "run", 1), real_engines)
+def test_what_it_cannot_do_is_said_before_anything_is_started(prepared, test, says):
+    with pytest.raises(UserError, match=f"^test one: {says}"):
+        prepared(**test)

@@ -1,19 +1,14 @@
-"""Journeys that somebody else wrote, mistakes and all."""
+"""Journeys that somebody else wrote, mistakes and all, or that were made of a recording."""
+
+import json
 
 import pytest
 
 from loadtests.engines import EngineError, get
 from loadtests.workload import Load, Users
+from loadtests.workload.convert import converted
 
 pytestmark = pytest.mark.servers
-
-locust = get("locust")
-
-
-def load(survey, file, users=4):
-    who = Users(str(file), "/questionnaire/", (0.01, 0.03), users)
-    return Load.of_url(f"{survey.url}/", users=who, connections=users, duration_s=0.5, timeout_s=5.0)
-
 
 OWN = """
 from loadtests.journeys.base import Journey
@@ -24,6 +19,30 @@ class Mine(Journey):
         {walk}
 """
 LAUNCH = "'/questionnaire/launch/', 'launch', status=302"
+GET = OWN.format(walk=f"self.get({LAUNCH})")
+
+
+@pytest.fixture
+def walked(survey, tmp_path):
+    """A function: the result of users who walk the journey in a file of this text, and what the server counted."""
+
+    def walked(text, users=4):
+        file = tmp_path / "mine.py"
+        file.write_text(text)
+        server = survey()
+        who = Users(str(file), "/questionnaire/", (0.01, 0.03), users)
+        options = {"users": who, "connections": users, "duration_s": 0.5, "timeout_s": 5.0}
+        return get("locust").run(Load.of_url(f"{server.url}/", **options)), server.counts
+
+    return walked
+
+
+# An injector that can open no more connections is no failure of the server.
+FEW = """
+import os, resource
+LOWEST = os.dup(0)
+resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+"""
 
 
 @pytest.mark.parametrize(
@@ -40,13 +59,12 @@ LAUNCH = "'/questionnaire/launch/', 'launch', status=302"
         ),
         ("x = 1", r"has 0 journeys; one subclass of Journey is needed \(exit status 1\)$"),
         ("import", r"broke off: SyntaxError: .* \(exit status 1\)$"),
+        (FEW + GET, r"RuntimeError: no more connections can be opened .* Too many open files"),
     ],
 )
-def test_a_mistake_in_a_journey_is_one_clear_line(survey, tmp_path, text, says):
-    file = tmp_path / "mine.py"
-    file.write_text(text)
+def test_a_mistake_in_a_journey_is_one_clear_line(walked, text, says):
     with pytest.raises(EngineError, match=says):
-        locust.run(load(survey(), file))
+        walked(text, users=40)
 
 
 GOES_ON = f"""
@@ -65,32 +83,36 @@ GOES_ON = f"""
     ],
     ids=["prints and imports a neighbour", "goes on after every error, and ends with the load"],
 )
-def test_a_journey_may_do_what_python_can(survey, tmp_path, imports, walk):
+def test_a_journey_may_do_what_python_can(walked, tmp_path, imports, walk):
     (tmp_path / "neighbour.py").write_text("WHERE = '/questionnaire/launch/'")
-    file = tmp_path / "mine.py"
-    file.write_text(imports + OWN.format(walk=walk))
-    server = survey()
-    result = locust.run(load(server, file))
-    assert result.ok == server.counts["GET launch"] > 0
+    result, counts = walked(imports + OWN.format(walk=walk))
+    assert result.ok == counts["GET launch"] > 0
 
 
-def test_a_user_keeps_its_connection_beyond_the_first_thousand_files(survey, tmp_path):
-    file = tmp_path / "mine.py"
+def test_a_user_keeps_its_connection_beyond_the_first_thousand_files(walked):
     others = "import os; KEPT = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]"
-    file.write_text(others + OWN.format(walk=f"self.get({LAUNCH})"))
-    server = survey()
-    result = locust.run(load(server, file))
+    result, counts = walked(others + GET)
     assert result.ok > 8
-    assert server.counts["connections"] == 4
+    assert counts["connections"] == 4
 
 
-def test_an_injector_that_can_open_no_more_connections_is_no_failure_of_the_server(survey, tmp_path):
-    file = tmp_path / "mine.py"
-    few = """
-import os, resource
-LOWEST = os.dup(0)
-resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-"""
-    file.write_text(few + OWN.format(walk=f"self.get({LAUNCH})"))
-    with pytest.raises(EngineError, match=r"RuntimeError: no more connections can be opened .* Too many open files"):
-        locust.run(load(survey(), file, users=40))
+# As the ONS has it, of some of its pages.
+POST, SUMMARY = {"method": "POST"}, "/questionnaire/summary/"
+RECORDED = [
+    {"method": "GET", "url": "/questionnaire/launch/", "redirect_route": "/questionnaire/session?token={token}"},
+    {"method": "GET", "url": "/questionnaire/session?token={token}", "redirect_route": "/questionnaire/introduction/"},
+    {"method": "GET", "url": "/questionnaire/name/"},
+    POST | {"url": "/questionnaire/name/", "data": {"name": "Ada"}, "redirect_route": "/questionnaire/household/"},
+    {"method": "GET", "url": "/questionnaire/travel/"},
+    POST | {"url": "/questionnaire/travel/", "data": {"travel": ["foot", "bus"]}, "redirect_route": SUMMARY},
+    {"method": "GET", "url": SUMMARY},
+]
+
+
+def test_a_recording_is_walked_to_its_end(walked, tmp_path):
+    file = tmp_path / "survey.json"
+    file.write_text(json.dumps({"schema_name": "questionnaire", "schema_url": "", "requests": RECORDED}))
+    result, counts = walked(converted("journey", file).text)
+    assert (result.errors, result.examples) == ({}, {})
+    assert 0 < result.journeys.completed <= counts["GET summary"]
+    assert result.ok == counts["all"]

@@ -1,5 +1,6 @@
 """No process of a load outlives its parent, and what goes wrong with one is a clear line."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -8,12 +9,11 @@ import sys
 import pytest
 
 from loadtests import journeys
-from loadtests.engines import EngineError, get, node
+from loadtests.engines import EngineError, cluster, get, node
 from loadtests.errors import UserError
 from loadtests.workload import Load, Users
 from tests.fixtures.waiting import wait_for
 
-ENGINES = ["openloop", "locust"]
 RUN = """
 import sys
 from loadtests.engines import get
@@ -23,10 +23,10 @@ get(sys.argv[1]).run(load(*sys.argv[1:]), lambda row: print("second", flush=True
 
 
 def load(engine, url):
-    """A load of ten minutes, made by two processes."""
+    """A load of ten minutes, made by two processes where the engine can."""
     users = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
-    options = {"openloop": {"rate": 50}, "locust": {"users": users}}[engine]
-    return Load.of_url(url, duration_s=600, processes=2, **options)
+    options = {"users": users} if engine == "locust" else {"rate": 50}
+    return Load.of_url(url, duration_s=600, processes=1 if engine == "loadtest" else 2, **options)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def parent(request, url):
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["openloop", "locust"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators):
     left = generators(parent.pid)
@@ -60,58 +60,63 @@ def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generator
 
 
 @pytest.mark.servers
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_process_that_dies_is_one_clear_line(engine, url, generators):
+@pytest.mark.parametrize(
+    ("engine", "who"),
+    [
+        ("openloop", "main.js"),
+        ("locust", "loadtests.cluster"),
+        pytest.param("locust", cluster.MASTER, marks=pytest.mark.exhaustive),
+        pytest.param("locust", cluster.WORKER, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_process_that_dies_is_one_clear_line(engine, who, url, generators):
+    def kill(_row):
+        for one in generators():
+            if who in " ".join(one.cmdline()):
+                one.kill()
+
     with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
-        get(engine).run(load(engine, url), lambda _row: [one.kill() for one in generators()])
+        get(engine).run(load(engine, url), kill)
     assert generators() == []
 
 
 @pytest.mark.servers
-def test_a_generator_that_crashes_says_why(server, monkeypatch, tmp_path):
+@pytest.mark.parametrize("engine", ["openloop", "locust", pytest.param("loadtest", marks=pytest.mark.exhaustive)])
+def test_a_load_can_be_stopped_early(engine, url):
+    rows = []
+    result = get(engine).run(load(engine, url), rows.append, lambda: len(rows) >= 1)
+    assert 1 <= result.duration_s < 600
+    assert 0 < result.planned == result.ok + sum(result.errors.values()) + result.unfinished < 30_000
+
+
+@pytest.mark.servers
+def test_a_generator_that_crashes_says_why(monkeypatch, tmp_path):
     (tmp_path / "main.js").write_text("process.stdin.once('data', () => { throw new TypeError('so it goes') })\n")
     (tmp_path / "protocols").mkdir()
     (tmp_path / "protocols" / "http.js").touch()
     monkeypatch.setattr(node, "GENERATOR", tmp_path)
     with pytest.raises(EngineError, match=r"broke off: TypeError: so it goes \(exit status 1\)$"):
-        get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=1))
+        get("openloop").run(Load.of_url("http://127.0.0.1:1/", rate=20, duration_s=1))
 
 
-@pytest.fixture
-def fresh_require():
-    node.require.cache_clear()
-    yield
-    node.require.cache_clear()
-
-
-@pytest.mark.usefixtures("fresh_require")
 @pytest.mark.parametrize("engine", ["openloop", "loadtest"])
-def test_no_node(monkeypatch, tmp_path, engine):
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        (None, "no node on PATH; install Node.js 20"),
+        ("v18.19.0", "is Node v18.19.0; 20.18.1 or newer is needed"),
+        ("v20.18.1", "run `make setup`"),
+    ],
+)
+def test_a_node_that_is_not_there_or_old_or_without_packages(monkeypatch, tmp_path, version, says, engine):
+    if version is not None:
+        (tmp_path / "node").write_text(f"#!/bin/sh\necho {version}\n")
+        (tmp_path / "node").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(EngineError, match=r"no node on PATH; install Node.js 20"):
-        get(engine).require()
-
-
-@pytest.mark.usefixtures("fresh_require")
-def test_an_old_node(monkeypatch, tmp_path):
-    (tmp_path / "node").write_text("#!/bin/sh\necho v18.19.0\n")
-    (tmp_path / "node").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    with pytest.raises(EngineError, match=r"is Node v18.19.0; 20.18.1 or newer is needed"):
-        get("openloop").require()
-
-
-@pytest.mark.usefixtures("fresh_require")
-def test_no_packages(monkeypatch, tmp_path):
     monkeypatch.setattr(node, "ROOT", tmp_path)
-    with pytest.raises(EngineError, match="run `make setup`"):
-        get("openloop").require()
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no CPU affinity on this system")
-def test_a_core_that_does_not_exist():
-    with pytest.raises(UserError, match="cannot be pinned to core 999"):
-        get("openloop").run(Load.of_url("http://127.0.0.1:1/", rate=1, duration_s=1, core=999))
+    monkeypatch.setattr(node, "require", node.require.__wrapped__)  # which is cached
+    with pytest.raises(EngineError, match=says):
+        get(engine).require()
 
 
 @pytest.mark.servers
@@ -124,8 +129,5 @@ def test_the_generator_is_pinned_and_the_caller_is_not(server, generators):
     get("openloop").run(load, lambda row: found.extend(process.cpu_affinity() for process in generators()))
     assert found[0] == [core]
     assert os.sched_getaffinity(0) == before
-
-
-def test_an_unknown_engine():
-    with pytest.raises(UserError, match="unknown engine 'openlop'; did you mean openloop"):
-        get("openlop")
+    with pytest.raises(UserError, match="cannot be pinned to core 999"):
+        get("openloop").run(dataclasses.replace(load, core=999))

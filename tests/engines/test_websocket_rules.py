@@ -9,23 +9,7 @@ pytestmark = pytest.mark.servers
 BROKEN = "the server broke the rules of WebSockets: "
 
 
-@pytest.fixture
-def result_of(measured):
-    """A function: the result of a short load on a server."""
-
-    def result(server, does="echo", **options):
-        given = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10, **options}
-        return measured(server.load(does, **given))
-
-    return result
-
-
-def test_messages_in_fragments_with_pings_between_are_taken_whole(result_of, conversing):
-    server = conversing(breaks="fragments")
-    for size in (64, 5000):
-        result = result_of(server, size=size)
-        assert (result.ok, result.errors) == (4, {})
-    assert server.counts()["pongs"] == 8
+SHORT = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10}
 
 
 @pytest.mark.parametrize(
@@ -45,9 +29,9 @@ def test_messages_in_fragments_with_pings_between_are_taken_whole(result_of, con
         ("half-code", "it sent half a close code"),
     ],
 )
-def test_a_broken_rule_is_an_error_in_words(result_of, conversing, rule, says):
+def test_a_broken_rule_is_an_error_in_words(measured, conversing, rule, says):
     server = conversing(breaks=rule)
-    result = result_of(server)
+    result = measured(server.load("echo", **SHORT))
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
     assert result.examples == {"other": BROKEN + says}
     code = {"text": 1007, "huge": 1009}.get(rule, 1002)
@@ -57,31 +41,30 @@ def test_a_broken_rule_is_an_error_in_words(result_of, conversing, rule, says):
 
 
 @pytest.mark.parametrize(
-    ("rule", "says"),
+    ("dialect", "rule", "says"),
     [
-        ("accept", "its handshake has not the Sec-WebSocket-Accept of the key it was sent"),
-        ("no-upgrade", "its handshake has no header Upgrade: websocket"),
-        ("extension", "it agreed to the extension 'permessage-deflate', which was not offered"),
-        ("head", "its answer to the handshake begins with 'SSH-2.0-OpenSSH'"),
+        ("plain", "accept", "its handshake has not the Sec-WebSocket-Accept of the key it was sent"),
+        ("plain", "no-upgrade", "its handshake has no header Upgrade: websocket"),
+        ("plain", "extension", "it agreed to the extension 'permessage-deflate', which was not offered"),
+        ("plain", "head", "its answer to the handshake begins with 'SSH-2.0-OpenSSH'"),
+        ("action-cable", "subprotocol", "it chose the subprotocol none, and was asked for actioncable-v1-json"),
     ],
 )
-def test_a_broken_handshake_is_an_error_in_words(result_of, conversing, rule, says):
-    result = result_of(conversing(breaks=rule), "connect")
+def test_a_broken_handshake_is_an_error_in_words(measured, conversing, dialect, rule, says):
+    result = measured(conversing(dialect, breaks=rule).load("connect", **SHORT))
     assert (result.ok, result.errors, result.examples) == (0, {"other": 4}, {"other": BROKEN + says})
 
 
-def test_a_subprotocol_that_was_asked_for_is_needed(result_of, conversing):
-    result = result_of(conversing("action-cable", breaks="subprotocol"), "connect")
-    says = "it chose the subprotocol none, and was asked for actioncable-v1-json"
-    assert result.examples == {"other": BROKEN + says}
-
-
-def test_a_handshake_that_is_never_answered_is_given_up(result_of, conversing):
+def test_a_handshake_that_is_never_answered_is_given_up(measured, conversing):
     server = conversing(breaks="silent")
-    result = result_of(server, "connect", duration_s=0.5, timeout_s=0.2)
+    result = measured(server.load("connect", rate=20, duration_s=0.5, timeout_s=0.2))
     assert result.errors["timeout"] + result.unfinished == 10
-    held = result_of(server, "idle", receivers=3, rate=0, timeout_s=0.2).connections
+    held = measured(server.load("idle", receivers=3, rate=0, duration_s=0.2, timeout_s=0.2)).connections
     assert (held.opened, held.refused, held.reason) == (0, 3, "not opened in 0.2 s")
+
+
+def with_option(load, **options):
+    return dataclasses.replace(load, conversation=dataclasses.replace(load.conversation, **options))
 
 
 def test_a_message_is_masked_unless_it_is_asked_for_otherwise(measured, conversing):
@@ -89,20 +72,17 @@ def test_a_message_is_masked_unless_it_is_asked_for_otherwise(measured, conversi
     load = server.load("echo", rate=20, duration_s=0.5, connections=1)
     measured(load)
     assert server.counts()["masks of zeros"] == 0
-    bare = dataclasses.replace(load.conversation, masking=False)
-    assert measured(dataclasses.replace(load, conversation=bare)).ok == 10
+    assert measured(with_option(load, masking=False)).ok == 10
     assert server.counts()["masks of zeros"] >= 10
 
 
 def test_messages_are_compressed_where_that_is_offered_and_agreed_to(measured, conversing):
+    options = {"rate": 20, "duration_s": 0.5, "connections": 1, "size": 1000}
     server = conversing(compress=True)
-    load = server.load("echo", rate=20, duration_s=0.5, connections=1, size=1000)
-    offering = dataclasses.replace(load.conversation, compression=True)
-    result = measured(dataclasses.replace(load, conversation=offering))
+    result = measured(with_option(server.load("echo", **options), compression=True))
     assert (result.ok, result.errors, result.deliveries.missing) == (10, {}, 0)
     assert server.counts()["compressed"] == 10
     assert result.connections.sent_bytes < 10 * 100
     assert result.connections.received_bytes < 10 * 100
-    plain = conversing()
-    load = plain.load("echo", rate=20, duration_s=0.5, connections=1)
-    assert measured(dataclasses.replace(load, conversation=offering)).ok == 10  # a server need not agree
+    # A server need not agree.
+    assert measured(with_option(conversing().load("echo", **options), compression=True)).ok == 10

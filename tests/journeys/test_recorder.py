@@ -1,12 +1,31 @@
 """What an injector counts and times, of users whose every moment is known."""
 
+import heapq
+import itertools
+import json
+import random
+import subprocess
+import sys
+
 import pytest
 
-from loadtests.journeys.injector.recorder import Recorder, Times
+from loadtests.analyse import validity
+from loadtests.engines.merge_journeys import merge_journeys
+from loadtests.files import ROOT
+from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import BrokenOff, Step
+from loadtests.records import Evidence
 from loadtests.records.histogram import Histogram
+from loadtests.records.result import NOTHING
+from loadtests.workload import Users
 
 BEGIN, END = 100.0, 110.0
+ELSEWHERE = {"machine": "ssh://second", "conditions": {"other_load": 0.2, "swapped_pages": 1, "mhz": None}}
+PRINT_TABLE = """
+import json, sys
+from loadtests.journeys.exact_table import table
+print(table(json.load(sys.stdin)))
+"""
 
 
 @pytest.fixture
@@ -39,23 +58,9 @@ def test_requests_count_for_which_a_user_was_ready_while_the_load_was_held(recor
 def test_response_time_is_from_the_moment_in_which_the_user_was_ready(recorder):
     ask(recorder, BEGIN + 1, takes=0.2, late=0.3)
     spreads = recorder.measured(END)["spreads"]
-    assert times(spreads["response_time"]).percentile(50) == pytest.approx(500_000, rel=0.001)
-    assert times(spreads["service_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
-    assert times(spreads["send_lag"]).percentile(50) == pytest.approx(300_000, rel=0.001)
-    assert spreads["response_time"]["max_us"] == 500_000
-
-
-def test_failures_have_their_kind_and_a_histogram_of_their_own(recorder):
-    ask(recorder, BEGIN + 1)
-    ask(recorder, BEGIN + 2, failure=BrokenOff("status", "503"))
-    ask(recorder, BEGIN + 3, failure=BrokenOff("mixed-up", "Ada instead of Zoë"), method="POST")
-    ask(recorder, BEGIN + 4, takes=3.0, failure=BrokenOff("timeout", "no answer"))
-    found = recorder.measured(END)
-    assert found["errors"] == {"status": 1, "mixed-up": 1, "timeout": 1}
-    assert (found["planned"], found["completed"], found["ok"], found["unfinished"]) == (4, 3, 1, 0)
-    assert times(found["spreads"]["failed"]).total == 3
-    assert times(found["spreads"]["response_time"]).total == 1
-    assert found["examples"]["mixed-up"] == "POST page: Ada instead of Zoë"
+    for name, us in (("response_time", 500_000), ("service_time", 200_000), ("send_lag", 300_000)):
+        assert times(spreads[name]).percentile(50) == pytest.approx(us, rel=0.001)
+    assert (spreads["response_time"]["max_us"], spreads["response_time"]["sum_us"]) == (500_000, 500_000)
 
 
 def test_what_is_under_way_at_the_end_is_unfinished(recorder):
@@ -66,22 +71,18 @@ def test_what_is_under_way_at_the_end_is_unfinished(recorder):
     assert times(found["spreads"]["failed"]).percentile(50) == pytest.approx(14e6, rel=0.001)
 
 
-def test_routes_and_methods_stand_apart(recorder):
-    ask(recorder, BEGIN, route="name")
-    ask(recorder, BEGIN, route="name", method="POST", takes=0.2)
-    ask(recorder, BEGIN, route="name", method="POST", takes=0.2)
-    routes = {(one["method"], one["route"]): one for one in recorder.measured(END)["routes"]}
-    assert routes["GET", "name"]["ok"] == 1
-    assert routes["POST", "name"]["ok"] == 2
-    assert times(routes["POST", "name"]["response_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
-
-
-def test_routes_stand_in_the_order_in_which_the_first_user_met_them(recorder):
+def test_routes_and_methods_stand_apart_in_the_order_in_which_the_first_user_met_them(recorder):
     for route in ("launch", "session", "name"):
         ask(recorder, BEGIN - 1, route=route)
-    for route in ("name", "launch"):
-        ask(recorder, BEGIN + 1, route=route)
-    assert [one["route"] for one in recorder.measured(END)["routes"]] == ["launch", "name"]
+    for route, method in (("name", "GET"), ("name", "POST"), ("name", "POST"), ("launch", "GET")):
+        ask(recorder, BEGIN, route=route, method=method, takes=0.2 if method == "POST" else 0.1)
+    routes = recorder.measured(END)["routes"]
+    assert [(one["method"], one["route"], one["ok"]) for one in routes] == [
+        ("GET", "launch", 1),
+        ("GET", "name", 1),
+        ("POST", "name", 2),
+    ]
+    assert times(routes[2]["response_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
 
 
 def test_journeys_count_that_ended_while_the_load_was_held(recorder):
@@ -102,19 +103,6 @@ def test_journeys_count_that_ended_while_the_load_was_held(recorder):
     assert found["duration"]["sum_us"] == 8_000_000
 
 
-def test_the_time_of_users_is_reported_as_far_as_the_load_was_held(recorder):
-    recorder.thinks(BEGIN - 1, BEGIN + 1)
-    recorder.thinks(BEGIN + 2, BEGIN + 4)
-    recorder.thinks(END - 1, END + 10)
-    ask(recorder, BEGIN - 0.5, takes=1.0)
-    ask(recorder, BEGIN + 5, takes=1.0, late=0.5)
-    recorder.sent(Step("page", "GET", END - 0.25, END - 0.25))
-    found = recorder.measured(END + 1)["journeys"]
-    assert found["thought_s"] == pytest.approx(4.0)
-    assert found["waited_s"] == pytest.approx(1.75)
-    assert found["ended_requests"] == 2
-
-
 def test_a_second_is_handed_out_once_and_the_rest_at_the_end(recorder):
     ask(recorder, BEGIN + 0.5)
     ask(recorder, BEGIN + 2.5)
@@ -128,27 +116,128 @@ def test_a_second_is_handed_out_once_and_the_rest_at_the_end(recorder):
     assert recorder.rest() == []
 
 
-def test_a_load_that_is_cut_ends_then(recorder):
-    ask(recorder, BEGIN + 1)
-    recorder.cut(BEGIN + 2)
-    found = recorder.measured(BEGIN + 2)
-    assert (found["duration_s"], found["rate"]) == (2.0, 0.5)
+@pytest.mark.parametrize(
+    ("ready", "at", "planned", "duration_s", "rate"),
+    [(BEGIN + 1, BEGIN + 2, 1, 2.0, 0.5), (BEGIN - 2, BEGIN - 1, 0, 0.0, 0.0)],
+    ids=["while it was held", "before"],
+)
+def test_a_load_that_is_cut_ends_then(recorder, ready, at, planned, duration_s, rate):
+    ask(recorder, ready)
+    recorder.cut(at)
+    found = recorder.measured(at)
+    assert (found["planned"], found["duration_s"], found["rate"]) == (planned, duration_s, rate)
 
 
-def test_a_load_that_is_cut_before_it_was_held_measures_nothing(recorder):
-    ask(recorder, BEGIN - 2)
-    recorder.cut(BEGIN - 1)
-    found = recorder.measured(BEGIN - 1)
-    assert (found["planned"], found["duration_s"], found["rate"]) == (0, 0.0, 0.0)
+def test_what_several_injectors_counted_is_added_up():
+    parts = []
+    for answers, more in (((0.001, 0.002, 0.003), {"machine": ""}), ((0.009,), ELSEWHERE)):
+        recorder = Recorder(BEGIN, END)
+        for takes in answers:
+            ask(recorder, BEGIN + 1, takes=takes)
+        ask(recorder, BEGIN + 2, route="other", failure=BrokenOff("status", "503"))
+        parts.append(recorder.measured(END) | {"generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}} | more)
+    result = merge_journeys("locust", Users("questionnaire", "/", (1, 2), 4), parts, ())
+    assert (result.planned, result.ok, result.errors, result.rate) == (6, 4, {"status": 2}, 0.4)
+    assert result.examples == {"status": "GET other: 503"}
+    times_ms = {"p50": 2.0, **dict.fromkeys(("p90", "p95", "p99", "p99.9", "max"), 9.0), "mean": 3.75}
+    assert result.response_time_ms == pytest.approx(times_ms, rel=0.001)
+    page, other = result.requests
+    assert (page.name, page.planned, page.ok, page.errors, page.response_time_ms["max"]) == ("GET page", 4, 4, {}, 9.0)
+    assert (other.planned, other.ok, other.unfinished, other.errors) == (2, 0, 0, {"status": 2})
+    assert other.response_time_ms == NOTHING
+    here, there = result.generator
+    assert (here.machine, here.other_load, here.swapped_pages) == ("", None, None)
+    assert (there.machine, there.other_load, there.swapped_pages) == ("ssh://second", 0.2, 1)
+    # The table of exact_table.py, which has gevent patch the process that imports it.
+    command = [sys.executable, "-c", PRINT_TABLE]
+    done = subprocess.run(command, cwd=ROOT, input=json.dumps(parts), capture_output=True, text=True, check=True)
+    [in_all] = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("in all")]
+    assert in_all[:4] == ["6", "4", "2", "0"]
+    assert [float(ms) for ms in in_all[4:]] == pytest.approx([2.0, 9.0, 9.0, 9.0, 9.0], rel=0.001)
 
 
-def test_times_are_within_a_thousandth_of_what_they_were():
-    whole = Times()
-    values = [1e-6 * 1.01**power for power in range(2000)]
-    for value in values:
-        whole.record(value)
-    histogram = times(whole.spread())
-    assert histogram.total == 2000
-    for percent in (10, 50, 99, 100):
-        exact = values[max(0, -(-2000 * percent // 100) - 1)] * 1e6
-        assert histogram.percentile(percent) == pytest.approx(exact, rel=0.001, abs=1)
+# The arithmetic of the closed loop, on a server and users that are simulated: what the recorder says is put together as
+# the engine does it; next to it stands what the server counted by itself.
+RAMP_S, HOLD_S = 20.0, 200.0
+STEPS = 6  # of a journey; every second one is thought about
+THINK_S = (1.0, 2.0)
+
+
+class Simulation:
+    """Some users, who ask a server that answers one at a time and takes ``answer_s`` for each, on average. An injector
+    that is ``late_s`` late sends each request so much after it was due. ``answers`` are the moments of the server's."""
+
+    def __init__(self, users, answer_s, late_s=0.0):
+        self.recorder = Recorder(RAMP_S, RAMP_S + HOLD_S)
+        self.answer_s, self.late_s = answer_s, late_s
+        self.chance = random.Random(2016)
+        self.free = 0.0
+        self.answers = []
+        turns = itertools.count()
+        starts = [RAMP_S * number / users for number in range(users)]
+        waiting = [(start, next(turns), self.walk(start)) for start in starts]
+        while waiting:
+            _, _, user = heapq.heappop(waiting)
+            if (due := next(user, None)) is not None:
+                heapq.heappush(waiting, (due, next(turns), user))
+
+    def walk(self, ready):
+        """A user, from journey to journey; gives the moments in which it is to be led on."""
+        while True:
+            begun = ready
+            self.recorder.begins(begun)
+            for number in range(STEPS):
+                if number % 2:
+                    thought, ready = ready, ready + self.chance.uniform(*THINK_S)
+                    self.recorder.thinks(thought, ready)
+                    yield ready
+                if ready >= self.recorder.end:
+                    return
+                step = Step("page", "GET", ready, ready + self.late_s)
+                yield step.sent
+                self.recorder.sent(step)
+                self.free = max(self.free, step.sent) + self.chance.expovariate(1 / self.answer_s)
+                ready = self.free
+                self.answers.append(ready)
+                yield ready
+                self.recorder.answered(step, ready, None)
+            self.recorder.ended(begun, ready, None)
+
+    def result(self, users):
+        end = self.recorder.end
+        took = {"cpu_s": 1.0, "wall_s": HOLD_S, "peak_rss_mb": 1.0}
+        part = self.recorder.measured(end + 60) | {"generator": took, "machine": ""}
+        who = Users("questionnaire", "/", THINK_S, users)
+        return merge_journeys("locust", who, [part], ())
+
+    @property
+    def answered_per_s(self):
+        held = sum(self.recorder.begin <= moment < self.recorder.end for moment in self.answers)
+        return held / HOLD_S
+
+
+def reasons(result):
+    return {flag.reason for flag in validity.judge(Evidence(), result)}
+
+
+# From a server that has nothing to do to one that is asked for five times what it can.
+@pytest.mark.parametrize(("users", "answer_s"), [(1, 0.01), (64, 0.001), (64, 0.01), (64, 0.02), (200, 0.02)])
+def test_the_arithmetic_agrees_with_what_the_server_counted_within_two_percent(users, answer_s):
+    simulation = Simulation(users, answer_s)
+    result = simulation.result(users)
+    found = result.journeys
+    assert found.expected_per_s == pytest.approx(1000 * users / (found.think_ms + found.wait_ms))
+    assert found.expected_per_s == pytest.approx(simulation.answered_per_s, rel=0.02)
+    assert found.ended_per_s == pytest.approx(simulation.answered_per_s, rel=1e-9)
+    assert "loop_disagrees" not in reasons(result)
+    assert found.think_ms == pytest.approx(750, rel=0.05)  # one and a half seconds, before every second request
+    if users == 1:
+        assert found.wait_ms == pytest.approx(1000 * answer_s, rel=0.2)
+    if answer_s == 0.02:  # it is asked for more than it can: the loop makes 50 a second, and no more
+        assert found.expected_per_s == pytest.approx(50, rel=0.03)
+
+
+def test_an_injector_that_is_late_does_not_agree_and_that_is_said():
+    result = Simulation(64, 0.001, late_s=0.05).result(64)
+    assert result.journeys.disagreement == pytest.approx(0.05 / 0.75, rel=0.1)
+    assert "loop_disagrees" in reasons(result)
