@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadtests.engines import cluster
+from loadtests.engines import cluster, node
 from loadtests.files import ROOT
 from tests.fixtures.other_machine import running, trials
 from tests.fixtures.waiting import wait_for
@@ -102,7 +102,7 @@ def end_of(process, within_s=WITHIN_S):
 
 def makes_load(cli):
     """The processes of generators, once they are there."""
-    return [one for one in cli.processes() if one.is_running() and one.name() == "node"]
+    return running(cli, str(node.GENERATOR / "main.js"))
 
 
 def wait_for_requests(cli):

@@ -1,6 +1,5 @@
 """Connections that come back when a server has gone: who was away, for how long, and what they missed."""
 
-import threading
 import time
 from math import inf
 
@@ -19,10 +18,8 @@ def rejoined(generating):
 
     def make(load, happens=lambda: None):
         prepared = generating.prepare(load)
-        doing = threading.Timer(0.3, happens)
-        doing.start()
-        prepared.measure(load.duration_s)
-        doing.join()
+        to_happen = [happens]  # once, after a second: before the load begins what is lost is opened again
+        prepared.measure(load.duration_s, on_second=lambda _: to_happen.pop()() if to_happen else None)
         return prepared.result()
 
     return make
