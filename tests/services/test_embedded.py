@@ -13,23 +13,23 @@ import pytest
 
 pytest.importorskip("google.cloud.datastore")
 
+from google.api_core import exceptions
 from google.cloud.datastore_v1 import types
 from google.rpc.status_pb2 import Status
 
+from loadtests.files import ROOT
 from loadtests.services.datastore import embedded
 from tests.fixtures import datastores
+from tests.services.asking import Kind
 
 pytestmark = pytest.mark.servers
 
-
+COMMAND = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
 MINE = {name: value for name, value in os.environ.items() if name not in ("RUN_DIR", "DATASTORE_EMULATOR_HOST")}
 
 
 def run(**env):
-    command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
-    return subprocess.run(
-        command, cwd=datastores.ROOT, env={**MINE, **env}, capture_output=True, text=True, timeout=30, check=False
-    )
+    return subprocess.run(COMMAND, cwd=ROOT, env={**MINE, **env}, capture_output=True, text=True, timeout=30)
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +47,27 @@ def test_none_is_started_where_another_is_named(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:1", "[::1]:1"])
-def test_another_that_is_not_there_is_one_clear_line(host):
-    ended = run(DATASTORE_EMULATOR_HOST=host)
-    assert (ended.returncode, ended.stdout) == (os.EX_UNAVAILABLE, "")
-    said = f"error: there is no datastore at {host} (DATASTORE_EMULATOR_HOST): "
-    assert ended.stderr.startswith(said)
-    assert ended.stderr.count("\n") == 1
+NOT_THERE = "error: there is no datastore at {} (DATASTORE_EMULATOR_HOST): "
 
 
-def test_a_folder_is_needed():
-    ended = run()
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("error: set RUN_DIR")
+@pytest.mark.parametrize(
+    ("env", "status", "says"),
+    [
+        ({"DATASTORE_EMULATOR_HOST": "127.0.0.1:1"}, os.EX_UNAVAILABLE, NOT_THERE.format("127.0.0.1:1")),
+        ({"DATASTORE_EMULATOR_HOST": "[::1]:1"}, os.EX_UNAVAILABLE, NOT_THERE.format("[::1]:1")),
+        ({}, 1, "error: set RUN_DIR"),
+        ({"RUN_DIR": "{folder}", "DATASTORE_DATA": "disk"}, 1, "error: DATASTORE_DATA is 'disk'; memory or sqlite is"),
+        (
+            {"RUN_DIR": "{folder}", "DATASTORE_DATA": "sqlite"}, 1,
+            "error: DATASTORE_DATA=sqlite: {folder}/datastore.sqlite3: file is not a database",
+        ),
+    ],
+)  # fmt: skip
+def test_what_it_cannot_do_is_one_clear_line(tmp_path, env, status, says):
+    (tmp_path / "datastore.sqlite3").write_text("a poem\n" * 1000)
+    ended = run(**{name: value.format(folder=tmp_path) for name, value in env.items()})
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (status, "", 1)
+    assert ended.stderr.startswith(says.format(folder=tmp_path))
 
 
 def test_it_listens_on_loopback_only(server):
@@ -85,8 +93,7 @@ def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
         taken = [f"127.0.0.1:{listener.getsockname()[1]}" for listener in (one, two)]
         (tmp_path / "datastore.grpc").write_text(taken[0])
         (tmp_path / "datastore.http").write_text(taken[1])
-        command = [sys.executable, "-m", "loadtests.services.datastore.embedded"]
-        process = subprocess.Popen(command, cwd=datastores.ROOT, env={**MINE, "RUN_DIR": str(tmp_path)})
+        process = subprocess.Popen(COMMAND, cwd=ROOT, env={**MINE, "RUN_DIR": str(tmp_path)})
         try:
             while (tmp_path / "datastore.http").read_text() == taken[1]:
                 assert process.poll() is None
@@ -96,76 +103,54 @@ def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
             process.wait(10)
 
 
-def lookup(server, name):
-    """The entity of a name, asked over HTTP; None where there is none."""
-    request = types.LookupRequest(project_id="p", keys=[key(name)])
-    found = types.LookupResponse.deserialize(ask(server, "lookup", types.LookupRequest.serialize(request))).found
-    return found[0] if found else None
+@pytest.fixture
+def in_sqlite(tmp_path, monkeypatch):
+    """A function: one with its data in SQLite, and what asks it over HTTP."""
+    from datastore_sessions.clients import call
+
+    monkeypatch.setenv("DATASTORE_GRPC", "0")
+    started = []
+
+    def start(**settings):
+        started.append(datastores.EmbeddedDatastore(tmp_path, DATA="sqlite", **settings).start())
+        started[0].use(monkeypatch)
+        return started[0], Kind(call)
+
+    yield start
+    started[0].stop()
 
 
-def commit(server, *entities):
-    mode = types.CommitRequest.Mode.NON_TRANSACTIONAL
-    mutations = [types.Mutation(upsert=entity) for entity in entities]
-    request = types.CommitRequest(project_id="p", mode=mode, mutations=mutations)
-    return types.CommitResponse.deserialize(ask(server, "commit", types.CommitRequest.serialize(request)))
+def test_what_is_in_sqlite_outlives_the_process(in_sqlite):
+    running, kind = in_sqlite()
+    first = kind.insert(kind.number("a", 1)).mutation_results[0].version
+    running.kill()
+    running.start()
+    [found] = kind.lookup("a").found
+    assert (found.version, found.entity) == (first, kind.number("a", 1))
+    assert kind.commit(types.Mutation(update=kind.number("a", 2))).mutation_results[0].version > first
+    running.reset()
+    assert kind.numbers("a") == {}
 
 
-def ask(server, method, body):
-    request = urllib.request.Request(f"http://{server.address('http')}/v1/projects/p:{method}", data=body)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return answer.read()
+def test_one_that_is_full_says_so_and_writes_all_of_a_commit_or_nothing(in_sqlite):
+    _, kind = in_sqlite(MOST_MB=1)
+    large = types.Value(string_value="x" * 1_100_000, exclude_from_indexes=True)
+    with pytest.raises(exceptions.TooManyRequests, match="database or disk is full"):
+        kind.insert(kind.number("small", 1), kind.number("large", 1, text=large))
+    assert kind.numbers("small", "large") == {}
+    kind.insert(kind.number("small", 1))
+    assert kind.numbers("small") == {"small": 1}
 
 
-def key(name):
-    partition = types.PartitionId(project_id="p")
-    return types.Key(partition_id=partition, path=[types.Key.PathElement(kind="k", name=name)])
-
-
-def entity(name, size=1):
-    value = types.Value(string_value="x" * size, exclude_from_indexes=True)
-    return types.Entity(key=key(name), properties={"text": value})
-
-
-def test_what_is_in_sqlite_outlives_the_process(tmp_path):
-    running = datastores.EmbeddedDatastore(tmp_path, DATA="sqlite").start()
-    try:
-        first = commit(running, entity("a")).mutation_results[0].version
-        running.kill()
-        running.start()
-        assert (lookup(running, "a").version, lookup(running, "a").entity) == (first, entity("a"))
-        assert commit(running, entity("a", size=2)).mutation_results[0].version > first
-        running.reset()
-        assert lookup(running, "a") is None
-    finally:
-        running.stop()
-
-
-def test_one_that_is_full_says_so_and_writes_all_of_a_commit_or_nothing(tmp_path):
-    running = datastores.EmbeddedDatastore(tmp_path, DATA="sqlite", MOST_MB=1).start()
-    try:
-        commit(running, entity("before", 100_000))
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            commit(running, entity("small"), entity("large", 1_000_000))
-        with refused.value as answer:
-            status = Status.FromString(answer.read())
-            assert (answer.code, status.code, status.message) == (429, 8, "database or disk is full")
-        assert lookup(running, "small") is lookup(running, "large") is None
-        commit(running, entity("small"))
-        assert lookup(running, "small").entity == entity("small")
-    finally:
-        running.stop()
-
-
-def test_a_file_that_is_none_of_sqlite_is_one_clear_line(tmp_path):
-    file = tmp_path / "datastore.sqlite3"
-    file.write_text("a poem\n" * 1000)
-    ended = run(RUN_DIR=str(tmp_path), DATASTORE_DATA="sqlite")
-    assert (ended.returncode, ended.stderr) == (1, f"error: DATASTORE_DATA=sqlite: {file}: file is not a database\n")
-
-
-def test_data_can_be_in_memory_or_in_sqlite(tmp_path):
-    ended = run(RUN_DIR=str(tmp_path), DATASTORE_DATA="disk")
-    assert (ended.returncode, ended.stderr) == (1, "error: DATASTORE_DATA is 'disk'; memory or sqlite is needed\n")
+def answered(server, method, path, body, **headers):
+    """Status and body of what it refuses."""
+    request = urllib.request.Request(
+        f"http://{server.address('http')}{path}", data=body, headers=headers, method=method
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    with refused.value as answer:
+        return answer.code, answer.read()
 
 
 @pytest.mark.parametrize(
@@ -178,40 +163,33 @@ def test_data_can_be_in_memory_or_in_sqlite(tmp_path):
     ],
 )
 def test_what_it_does_not_know_it_refuses(server, method, path, body, status, code):
-    request = urllib.request.Request(f"http://{server.address('http')}{path}", data=body, method=method)
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=10)
-    with refused.value as answer:
-        assert (answer.code, Status.FromString(answer.read()).code) == (status, code)
+    found, answer = answered(server, method, path, body)
+    assert (found, Status.FromString(answer).code) == (status, code)
+
+
+@pytest.mark.parametrize(
+    "header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Host": "evil.example"}]
+)
+@pytest.mark.parametrize("path", ["/reset", "/v1/projects/p:commit"])
+def test_a_web_page_is_refused(server, path, header):
+    assert answered(server, "POST", path, b"", **header) == (403, b"web pages are not answered\n")
 
 
 def test_an_answer_does_not_wait_for_an_acknowledgement():
     """Nagle's algorithm and delayed acknowledgements make 40 ms of an answer that is sent in two pieces."""
 
-    async def ask():
-        accepted = asyncio.get_running_loop().create_future()
+    async def set_so():
         with embedded._listener(0) as listener:
+            accepted = asyncio.get_running_loop().create_future()
             server = await asyncio.start_server(lambda reader, writer: accepted.set_result(writer), sock=listener)
             _, client = await asyncio.open_connection(*listener.getsockname())
             writer = await accepted
-            set_so = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            found = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             for one in (client, writer):
                 one.close()
                 await one.wait_closed()
             server.close()
             await server.wait_closed()
-            return set_so
+            return found
 
-    assert asyncio.run(ask())
-
-
-@pytest.mark.parametrize(
-    "header", [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site"), ("Host", "evil.example")]
-)
-@pytest.mark.parametrize("path", ["/reset", "/v1/projects/p:commit"])
-def test_a_web_page_is_refused(server, path, header):
-    request = urllib.request.Request(f"http://{server.address('http')}{path}", data=b"", headers=dict([header]))
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=10)
-    with refused.value as answer:
-        assert (answer.code, answer.read()) == (403, b"web pages are not answered\n")
+    assert asyncio.run(set_so())

@@ -22,6 +22,21 @@ def play():
     return run
 
 
+@pytest.fixture
+def ask(play):
+    """A function: the answers to requests on one connection to an origin that plays recipes: status, headers, body.
+    A request is a path, and where it is no GET its method, headers and body."""
+
+    def ask(recipes, *requests):
+        async def talk(origin):
+            async with origin.client() as client:
+                return [await client.ask(*request) for request in requests]
+
+        return play(recipes, talk)
+
+    return ask
+
+
 class Clock:
     """A clock that stands until it is moved."""
 

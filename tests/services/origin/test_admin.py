@@ -1,9 +1,14 @@
-"""What an origin answers below /_admin/."""
+"""What an origin answers below /_admin/, and the page that says so."""
 
 import json
+import re
 
 import pytest
 
+from loadtests.files import ROOT
+from loadtests.services.origin import admin, recipes
+from loadtests.services.origin.counts import Counts
+from loadtests.services.origin.player import Fate
 from loadtests.services.origin.recipes import MOST_RECIPE_BYTES
 
 RECIPE = {
@@ -14,130 +19,124 @@ RECIPE = {
 EVERYTHING = {"stages": [{"at": 0}]}
 
 
-def answers(play, recipes, *requests):
-    """The statuses and bodies of the answers to some requests: path, method and body."""
+@pytest.fixture
+def answers(ask):
+    """A function: the statuses and bodies of the answers to some requests."""
 
-    async def talk(origin):
-        async with origin.client() as client:
-            return [await client.ask(path, *more[:1], body=more[1] if more[1:] else b"") for path, *more in requests]
+    def answers(recipes, *requests):
+        return [(status, body.decode()) for status, _, body in ask(recipes, *requests)]
 
-    return [(status, body.decode()) for status, _, body in play(recipes, talk)]
-
-
-def test_it_says_that_it_is_there_and_what_it_plays(play):
-    found = answers(
-        play,
-        [RECIPE, EVERYTHING],
-        *[(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")],
-    )
-    assert found[:3] == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
-    assert json.loads(found[3][1]) == [RECIPE, EVERYTHING]
+    return answers
 
 
-def test_a_recipe_can_be_added_and_a_restart_takes_it_away(play):
-    added, news, _, restarted, routes = answers(
-        play,
-        [EVERYTHING],
-        ("/_admin/add_recipe", "POST", json.dumps({**RECIPE, "stages": [{"at": 0, "status": 201}]}).encode()),
+def adding(recipe):
+    """A request that adds a recipe, or what is none."""
+    return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
+
+
+def test_it_says_that_it_is_there_and_what_it_plays(answers):
+    asked = [(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")]
+    *found, (_, recipe) = answers([RECIPE, EVERYTHING], *asked)
+    assert found == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
+    assert json.loads(recipe) == [RECIPE, EVERYTHING]
+
+
+def test_a_recipe_can_be_added_and_a_restart_takes_it_away_and_counts_anew(answers):
+    added, news, restarted, routes, counts = answers(
+        EVERYTHING,
+        adding({**RECIPE, "stages": [{"at": 0, "status": 201}]}),
         ("/news",),
-        ("/_admin/current_count",),
         ("/_admin/restart", "POST"),
         ("/_admin/routes",),
+        ("/_admin/current_count",),
     )
     assert (added[0], [one.get("route") for one in json.loads(added[1])]) == (201, [None, "/news"])
-    assert news == (201, "fine")
-    assert (restarted, routes) == ((200, "ok!"), (200, "/*"))
-
-
-def test_a_restart_counts_anew(play):
-    _, _, counts = answers(play, EVERYTHING, ("/",), ("/_admin/restart",), ("/_admin/current_count",))
+    assert (news, restarted, routes) == ((201, "fine"), (200, "ok!"), (200, "/*"))
     assert json.loads(counts[1])["total_requests"] == 0
 
 
-def test_without_a_recipe_it_says_what_to_do(play):
-    before, routes, recipes = answers(play, None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
+def test_without_a_recipe_it_says_what_to_do(answers):
+    before, routes, recipes = answers(None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
     assert before == (406, "there is no recipe for /news; POST one to /_admin/add_recipe")
     assert (routes, recipes) == ((200, ""), (200, "[]"))
 
 
+LARGE = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
+LONG = {"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}
+
+
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("recipe", "status", "says"),
     [
-        (b"", "add_recipe: not valid JSON: "),
-        (b"{}", "add_recipe: stages: is missing; a list that is not empty"),
-        (b'[{"stages": [{"at": 0}]}, {"stages": [{"at": "-1s"}]}]', "add_recipe: recipes[2].stages[1].at: is '-1s'"),
-        (b'{"random_content": "1024mb", "stages": [{"at": 0}]}', "add_recipe: random_content: 1,024 MB"),
+        (b"", 400, "add_recipe: not valid JSON: "),
+        ({}, 400, "add_recipe: stages: is missing; a list that is not empty"),
+        ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: is '-1s'"),
+        (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)"),
+        (LONG, 413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>"),
     ],
+    ids=["no JSON", "no recipe", "the second", "too much together", "long to read"],
 )
-def test_a_wrong_recipe_is_one_line_and_changes_nothing(play, body, says):
-    wrong, routes = answers(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
-    assert wrong[0] == 400
+def test_a_wrong_recipe_is_one_line_and_changes_nothing(answers, recipe, status, says):
+    wrong, routes = answers(RECIPE, adding(recipe), ("/_admin/routes",))
+    assert wrong[0] == status
     assert wrong[1].startswith(says)
     assert "\n" not in wrong[1]
     assert routes == (200, "/news")
 
 
-def test_bodies_are_bounded_together(play):
-    large = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
-    [wrong] = answers(play, RECIPE, ("/_admin/add_recipe", "POST", json.dumps(large).encode()))
-    assert wrong == (400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)")
-
-
-def test_what_is_not_there_and_what_is_asked_wrongly(play):
+def test_what_is_not_there_and_what_is_asked_wrongly(answers):
     unknown, posted, gotten = answers(
-        play, EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
+        EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
     )
     assert unknown == (
         404,
         "there is: status, current_recipe, routes, routes_status, current_count, seconds, add_recipe, restart",
     )
-    assert posted == (405, "status takes GET or HEAD")
-    assert gotten == (405, "add_recipe takes POST")
+    assert (posted, gotten) == ((405, "status takes GET or HEAD"), (405, "add_recipe takes POST"))
 
 
-def test_who_only_looks_is_not_counted(play):
-    counts, seconds = answers(play, EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
+def test_who_only_looks_is_not_counted(answers):
+    counts, seconds = answers(EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
     found = json.loads(counts[1])
     assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
     assert json.loads(seconds[1]) == []
 
 
 PAGES = [
-    "Origin: http://evil.example\r\n",
-    "Origin: null\r\n",
-    "Sec-Fetch-Site: cross-site\r\n",
-    "Sec-Fetch-Site: same-site\r\n",
-    "Host: evil.example:8100\r\n",
-    "Host: 127.0.0.1.evil.example\r\n",
+    "Origin: http://evil.example",
+    "Origin: null",
+    "Sec-Fetch-Site: cross-site",
+    "Sec-Fetch-Site: same-site",
+    "Host: evil.example:8100",
+    "Host: 127.0.0.1.evil.example",
 ]
 
 
-@pytest.mark.parametrize("headers", PAGES)
-@pytest.mark.parametrize("path", ["/_admin/restart", "/_admin/add_recipe", "/_admin/current_recipe"])
-def test_a_web_page_can_tell_it_nothing_and_read_nothing(play, path, headers):
-    async def talk(origin):
-        async with origin.client() as client:
-            method = "GET" if path.endswith("current_recipe") else "POST"
-            await client.ask("/")
-            refused = await client.ask(path, method, headers, json.dumps(RECIPE).encode())
-            others = await client.ask("/_admin/routes"), await client.ask("/", headers=headers)
-            return refused, *others, await origin.counts()
-
-    (status, _, words), (_, _, routes), (played, _, _), counts = play(EVERYTHING, talk)
-    assert (status, words[:9]) == (403, b"web pages")
-    assert (routes, played, counts["total_requests"]) == (b"/*", 200, 2)
+@pytest.mark.parametrize("header", PAGES)
+def test_a_web_page_can_tell_it_nothing_and_read_nothing(answers, header):
+    header = f"{header}\r\n"
+    refused = [
+        ("/_admin/restart", "POST", header),
+        ("/_admin/add_recipe", "POST", header, json.dumps(RECIPE).encode()),
+        ("/_admin/current_recipe", "GET", header),
+    ]
+    others = [("/_admin/routes",), ("/", "GET", header), ("/_admin/current_count",)]
+    _, *found, routes, played, counts = answers(EVERYTHING, ("/",), *refused, *others)
+    assert [(status, text[:9]) for status, text in found] == [(403, "web pages")] * 3
+    assert (routes[1], played[0], json.loads(counts[1])["total_requests"]) == ("/*", 200, 2)
 
 
 @pytest.mark.parametrize("host", ["localhost:8100", "LocalHost", "127.0.0.1:8100"])
-def test_a_person_may_ask_with_a_browser(play, host):
-    async def talk(origin):
-        return await origin.ask("/_admin/status", headers=f"Host: {host}\r\nSec-Fetch-Site: none\r\n")
-
-    assert play(EVERYTHING, talk)[0] == 200
+def test_a_person_may_ask_with_a_browser(answers, host):
+    header = f"Host: {host}\r\nSec-Fetch-Site: none\r\n"
+    assert answers(EVERYTHING, ("/_admin/status", "GET", header)) == [(200, "ok!")]
 
 
-def test_a_recipe_that_would_be_read_for_long_is_refused_in_a_line(play):
-    body = json.dumps({"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}).encode()
-    refused, routes = answers(play, RECIPE, ("/_admin/add_recipe", "POST", body), ("/_admin/routes",))
-    assert refused == (413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>")
-    assert routes == (200, "/news")
+def test_what_can_be_asked_and_what_is_counted_is_on_the_page():
+    page = (ROOT / "docs" / "slow-origin.rst").read_text(encoding="utf-8").partition(".. _page-origin:")[2]
+    requests = set(re.findall(r"``(?:GET|POST)(?:`` or ``POST)? /_admin/([a-z_]+)``", page))
+    assert requests == {*admin.QUERIES, *admin.COMMANDS}
+    terms = set(re.findall(r"``([^`]+)``", " ".join(re.findall(r"^``.*``$", page, flags=re.MULTILINE))))
+    assert terms == set(Counts(lambda: 0.0).totals())
+    assert [fate for fate in Fate if f"``{fate.value}``" not in page] == []
+    assert f"a recipe that ships: {', '.join(recipes.names())}" in page
