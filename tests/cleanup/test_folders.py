@@ -58,57 +58,29 @@ def test_a_folder_goes_with_its_process(begin):
     assert not folder.exists()
 
 
-def test_that_of_a_killed_process_is_removed_by_the_next(begin, abandoned):
-    begin()
-    assert not abandoned.exists()
-
-
-def test_what_it_left_in_shared_memory_is_removed_as_well(begin, abandoned, tmp_path):
-    left = [tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
-    _, living = begin()
-    kept = tmp_path / f"{living.name}-dict"
-    for file in (*left, kept):
+def test_that_of_a_killed_process_is_removed_by_the_next_and_that_of_a_living_one_is_not(begin, abandoned, tmp_path):
+    left = [abandoned, tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
+    for file in left[1:]:  # in shared memory
         file.write_text("")
-    begin()
-    assert [file for file in left if file.exists()] == []
-    assert kept.exists()
-
-
-def test_that_of_a_living_process_is_left_alone(begin):
-    _, first = begin()
-    _, second = begin()
-    assert first.exists()
-    assert second.exists()
-
-
-def test_a_process_of_the_same_number_is_another(begin, tmp_path):
     _, living = begin()
+    assert [one for one in left if one.exists()] == []
+    (tmp_path / f"{living.name}-dict").write_text("")
     pid, start = re.match(r"bench-test-(\d+)-(\d+)", living.name).groups()
-    earlier = living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")
-    (tmp_path / earlier).mkdir()
+    of_another = tmp_path / living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")  # which had its pid
+    of_another.mkdir()
     begin()
-    assert not (tmp_path / earlier).exists()
+    assert not of_another.exists()
     assert living.exists()
+    assert (tmp_path / f"{living.name}-dict").exists()
 
 
-def test_those_of_another_container_are_left_alone(begin, abandoned):
-    name = re.sub(r"-[0-9a-f]+-(\w{8})$", r"-1-\1", abandoned.name)
-    elsewhere = abandoned.rename(abandoned.with_name(name))
-    begin()
-    assert elsewhere.exists()
-
-
-def test_a_link_of_such_a_name_is_not_followed(begin, abandoned, tmp_path):
-    precious = tmp_path / "precious"
-    abandoned.rename(precious)
-    abandoned.symlink_to(precious)
-    begin()
-    assert (precious / "file").exists()
-
-
-def test_what_has_another_name_is_not_looked_at(begin, tmp_path):
+def test_what_is_not_such_a_folder_or_of_another_container_is_left_alone(begin, abandoned, tmp_path):
     others = [tmp_path / name for name in ("bench-1", "bench-test-1-1-1", "layers-1-1-1-abcdefgh")]
+    others.append(tmp_path / re.sub(r"-[0-9a-f]+-(\w{8})$", r"-1-\1", abandoned.name))
     for other in others:
         other.mkdir()
+    precious = abandoned.rename(tmp_path / "precious")
+    abandoned.symlink_to(precious)
     begin()
     assert all(other.exists() for other in others)
+    assert (precious / "file").exists()

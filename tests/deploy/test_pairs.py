@@ -1,0 +1,197 @@
+"""The scripts of deploy/cloud and deploy/vagrant, with stand-ins for OpenTofu, Vagrant, ssh and git: what they ask for.
+No account is needed, and no machine is made."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from loadtests.files import ROOT
+from tests.fixtures.deployed import DEPLOY, DeployedPair, require_posix
+
+SCRIPTS = [script for folder in ("cloud", "vagrant", ".") for script in sorted((DEPLOY / folder).glob("*.sh"))]
+TOFU = "case $* in *output*client) printf 203.0.113.5 ;; *output*server) printf 10.99.0.7 ;; esac"
+VAGRANT = """case $* in
+    up) : > "$VAGRANT_DOTFILE_PATH/noted" ;;
+    ssh-config) echo "Host client" ;;
+    *refused*) exit 1 ;;
+esac"""
+
+
+class CloudPair(DeployedPair):
+    """Of instances."""
+
+    program, says, server, runs = "tofu", "cloud", "ssh://ubuntu@10.99.0.7", "results/cloud-2"
+
+    def __init__(self, folder):
+        super().__init__(folder, "cloud", "cloud-2026")
+        self.state = self.project / ".cloud"
+        self.stand_in("tofu", TOFU)
+        self.stand_in("ssh-add", "")
+        self.stand_in("curl", "printf 198.51.100.9")
+        key = folder / "key.pub"
+        key.write_text("ssh-ed25519 AAAA me\n")
+        self.environment["CLOUD_KEY"] = str(key)
+
+    def make(self):
+        """It is there already."""
+        self.state.mkdir()
+        (self.state / "pair.tfstate").write_text("{}")
+        (self.state / "pair.tfvars").write_text("")
+
+
+class VirtualPair(DeployedPair):
+    """Of virtual machines."""
+
+    program, says, server, runs = "vagrant", "vm", "ssh://vagrant@192.168.57.12", "results/vm-2"
+
+    def __init__(self, folder):
+        super().__init__(folder, "vagrant", "vm-2026")
+        self.state = self.project / ".vagrant" / "pair"
+        self.stand_in("vagrant", VAGRANT)
+
+    def make(self):
+        """It is there already."""
+        done = self.run("up.sh")
+        assert done.returncode == 0, done.stderr
+        return done
+
+
+@pytest.fixture(params=[CloudPair, VirtualPair], ids=lambda kind: kind.says)
+def pair(request, tmp_path):
+    return request.param(tmp_path)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_is_one_for_any_posix_shell(script):
+    require_posix(script, sourced=("common.sh", "pair.sh"))
+
+
+def test_instances_are_made_for_whoever_asks_once_and_cost_money(tmp_path):
+    pair = CloudPair(tmp_path)
+    done = pair.run("up.sh")
+    assert done.returncode == 0, done.stderr
+    variables = (pair.state / "pair.tfvars").read_text()
+    assert 'caller = "198.51.100.9"\n' in variables
+    assert 'public_key = "ssh-ed25519 AAAA me"\n' in variables
+    assert "region" not in variables
+    assert "apply -input=false -auto-approve" in pair.calls()
+    assert "costs money until: make cloud-down" in done.stdout
+    (pair.state / "pair.tfstate").write_text("{}")  # as OpenTofu does
+    again = pair.run("up.sh")
+    assert (again.returncode, again.stderr) == (1, "cloud: there is a pair, or a part of one: make cloud-down first\n")
+
+
+def test_the_client_of_virtual_machines_is_let_in_at_the_server(tmp_path):
+    pair = VirtualPair(tmp_path)
+    assert "make vm-down" in pair.make().stdout
+    assert (pair.state / "noted").exists()
+    assert (pair.state / "ssh_config").read_text() == "Host client\n"
+    assert (pair.folder / "authorized").read_text() == "ssh-ed25519 AAAA client\n"
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_study_is_run_from_the_client_and_its_folder_fetched_also_where_it_fails(pair, status):
+    pair.make()
+    pair.ssh_ends_with(status)
+    done = pair.run("bench.sh", "my study's $(reboot).toml")
+    assert done.returncode == status, done.stderr
+    [line] = [line for line in pair.calls().splitlines() if "loadtests run" in line]
+    assert f" run 'my study'\\''s $(reboot).toml' --servers {pair.server} --output {pair.runs}" in line
+    assert pair.fetched.exists()
+
+
+def test_a_step_that_fails_ends_it(pair):
+    pair.make()
+    pair.stand_in("ssh", "cat > /dev/null; exit 4")
+    assert pair.run("bench.sh", "first-look").returncode == 4
+    assert "loadtests run" not in pair.calls()
+
+
+def test_without_a_pair_nothing_is_asked_of_anybody(pair):
+    for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
+        done = pair.run(name, *arguments)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"{pair.says}: there is no pair")
+    assert not pair.log.exists()
+
+
+def test_a_pair_is_forgotten_only_when_it_is_gone(pair):
+    pair.make()
+    pair.stand_in(pair.program, "exit 1")
+    assert pair.run("down.sh").returncode == 1
+    assert pair.state.exists()
+    pair.stand_in(pair.program, "")
+    assert pair.run("down.sh").returncode == 0
+    assert not pair.state.exists()
+
+
+def test_the_configuration_is_formatted():
+    tofu = shutil.which("tofu") or shutil.which("terraform")
+    if tofu is None:
+        pytest.skip("neither tofu nor terraform is installed")
+    done = subprocess.run(
+        [tofu, "fmt", "-check", "-diff", str(DEPLOY / "cloud")], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_ssh_is_let_in_from_the_caller_alone_and_instances_end_themselves():
+    text = (DEPLOY / "cloud" / "main.tf").read_text()
+    assert text.count('"0.0.0.0/0"') == 2  # the way out, twice
+    assert 'cidr_blocks = ["${var.caller}/32"]' in text
+    assert 'instance_initiated_shutdown_behavior = "terminate"' in text
+    assert "shutdown -h +" in text
+
+
+def test_the_addresses_of_the_scripts_are_those_of_the_virtual_machines():
+    machines = (DEPLOY / "vagrant" / "Vagrantfile").read_text()
+    assert '"server" => "192.168.57.12"' in machines
+    assert "\nserver=192.168.57.12 " in (DEPLOY / "vagrant" / "common.sh").read_text()
+
+
+MADE_THERE = ("results/mine/run.json", ".venv/bin/python", "node_modules/a/index.js", "generators/k6")
+needs_rsync = pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+
+
+def written(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{name} of {folder.name}")
+    return folder
+
+
+@needs_rsync
+def test_copying_the_project_into_a_machine_again_keeps_what_was_made_there(tmp_path):
+    """With the arguments of the Vagrantfile, as Vagrant hands them to rsync."""
+    host = written(tmp_path / "host", "README.md", "results/reference/run.json")
+    guest = written(tmp_path / "guest", "removed.py", *MADE_THERE)
+    text = (ROOT / "Vagrantfile").read_text()
+    options = re.search(r"rsync__args: \[(.*)\]", text)[1], re.search(r"rsync__exclude: \[(.*)\]", text)[1]
+    arguments, excluded = (re.findall(r'"([^"]*)"', option) for option in options)
+    excludes = [f"--exclude={name}" for name in excluded]
+    subprocess.run(["rsync", *arguments, *excludes, f"{host}/", f"{guest}/"], check=True)
+    found = {str(file.relative_to(guest)) for file in guest.rglob("*") if file.is_file()}
+    assert found == {"README.md", "results/reference/run.json", *MADE_THERE}
+
+
+@needs_rsync
+def test_runs_of_a_virtual_machine_are_fetched_and_those_here_left_alone(tmp_path):
+    pair = VirtualPair(tmp_path)
+    guest = written(tmp_path / "guest", "results/reference/run.json", *MADE_THERE)
+    written(pair.project, "results/reference/run.json")
+    pair.stand_in("vagrant", "echo Host default")
+    # ssh -F FILE default rsync --server ... /vagrant/results/
+    pair.stand_in("ssh", f'shift 3; exec $(echo "$@" | sed s,/vagrant,{guest},)')
+    found = pair.run("results.sh")
+    assert found.returncode == 0, found.stderr
+    assert (pair.project / "results/mine/run.json").read_text() == "results/mine/run.json of guest"
+    assert (pair.project / "results/reference/run.json").read_text() == "results/reference/run.json of project"
+
+
+def test_without_a_virtual_machine_one_line_says_so(tmp_path):
+    pair = VirtualPair(tmp_path)
+    pair.stand_in("vagrant", "exit 1")
+    found = pair.run("results.sh")
+    assert (found.returncode, found.stderr) == (1, "vm-results: no machine is up here; `vagrant up` starts it\n")
