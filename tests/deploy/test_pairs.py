@@ -127,16 +127,6 @@ def test_a_pair_is_forgotten_only_when_it_is_gone(pair):
     assert not pair.state.exists()
 
 
-def test_the_configuration_is_formatted():
-    tofu = shutil.which("tofu") or shutil.which("terraform")
-    if tofu is None:
-        pytest.skip("neither tofu nor terraform is installed")
-    done = subprocess.run(
-        [tofu, "fmt", "-check", "-diff", str(DEPLOY / "cloud")], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_ssh_is_let_in_from_the_caller_alone_and_instances_end_themselves():
     text = (DEPLOY / "cloud" / "main.tf").read_text()
     assert text.count('"0.0.0.0/0"') == 2  # the way out, twice

@@ -1,22 +1,45 @@
 """Machines that were prepared: in network namespaces, and this one by other names."""
 
+import contextlib
+import json
+
 import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.command import command_line
-from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
 
 
 @pytest.fixture
 def study(request, tmp_path):
-    """A function: writes the module's STUDY with some values into a file."""
+    """A function: writes the module's STUDY into a file, with some values next to its DEFAULTS."""
 
     def study(**values):
         file = tmp_path / "study.toml"
-        file.write_text(request.module.STUDY.format(**values))
+        file.write_text(request.module.STUDY.format(**{**request.module.DEFAULTS, **values}))
         return file
 
     return study
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Where a run goes."""
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def measured(away, study, folder):
+    """A function: runs the study with some options and values; gives what was printed, the record, and the trials."""
+
+    def measured(*options, **values):
+        options = (*options, "--output", folder, "--anyway")
+        code, printed, errors = away.run("run", study(**values), *options, timeout=250)
+        away.wait_until_nothing_runs()
+        assert code == 0, errors  # also where the figures are unverified, on a machine that is busy with other tests
+        return " ".join(printed.split()), json.loads((folder / "run.json").read_text()), trials(folder)
+
+    return measured
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +69,22 @@ def at_hand(command, machines, monkeypatch):
     for name, value in machines.environment.items():
         monkeypatch.setenv(name, value)
     return command
+
+
+@pytest.fixture
+def changed():
+    """A context: another line stands at the end of a file."""
+
+    @contextlib.contextmanager
+    def changed(file):
+        before = file.read_text()
+        file.write_text(f"{before}\n")
+        try:
+            yield
+        finally:
+            file.write_text(before)
+
+    return changed
 
 
 @pytest.fixture(scope="module")

@@ -15,25 +15,32 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.timeout(3
 
 STUDY = """
 title = "One setup, asked from two machines"
-setups = ["gunicorn"]
+setups = ["{setup}"]
 blocks = 1
 interleave = {interleave}
-[tests.latency]
-rate = 100
-duration = "{duration}"
-warmup = "100ms"
-"""
-USERS = """
-title = "Users, who come from two machines"
-setups = ["gunicorn"]
-blocks = 1
-[tests.users]
-kind = "journey"
-{users}
-think = ["10ms", "30ms"]
+[tests.asked]
 warmup = "500ms"
-duration = "3s"
-{more}
+{test}
+"""
+DEFAULTS = {"setup": "gunicorn", "interleave": "false"}
+LATENCY = 'rate = 100\nkind = "latency"\nduration = "{}"'
+USERS = 'kind = "journey"\n{}\nthink = ["10ms", "30ms"]\nduration = "3s"'
+ROOMS = 'kind = "broadcast"\nrate = 60\nreceivers = 12\nrooms = {}\nduration = "2s"'
+USERS_SEARCH = """
+kind = "journey-capacity"
+think = ["10ms", "30ms"]
+start_rate = 1
+max_rate = 3
+probe = "2s"
+confirm = "3s"
+"""
+RATE_SEARCH = """
+kind = "capacity"
+objective = "p50<2s"
+start_rate = 20
+max_rate = 40
+probe = "1s"
+confirm = "2s"
 """
 OWN = """
 from loadtests.journeys.base import Journey
@@ -42,233 +49,190 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-SEARCH = """
-title = "How many users two machines find"
-setups = ["gunicorn"]
-blocks = 1
-[tests.most]
-kind = "journey-capacity"
-think = ["10ms", "30ms"]
-start_rate = 1
-max_rate = 3
-warmup = "500ms"
-probe = "2s"
-confirm = "3s"
-"""
 # As it is started there, but that it waits for neither long.
 IMPATIENT = """
 from loadtests.cluster import worker
 worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
 worker.main()
 """
-WORKER = "loadtests.cluster.worker"
+WORKER, MASTER = "loadtests.cluster.worker", "loadtests.cluster.master"
 PREPARED = (OtherMachine.where, OtherMachine.second)
-TREE = ".django-serving-benchmark/tree"
+HOSTS = ("--servers", OtherMachine.where, "--clients", OtherMachine.second)
 WITHIN_S = 60
 
 
-def is_apart(process):
-    """Whether a worker is that of another machine."""
-    return "home-of-second" in process.cwd()
-
-
 @pytest.fixture(scope="module", autouse=True)
-def node_modules(machines):
-    (machines.folder / "home-of-second" / TREE / "node_modules").symlink_to(ROOT / "node_modules")  # of `make setup`
+def tree(machines):
+    """The one of the second client."""
+    tree = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
+    (tree / "node_modules").symlink_to(ROOT / "node_modules")  # of `make setup`
+    return tree
+
+
+def apart(cli):
+    """The workers of the other machine that make load."""
+    return [one for one in with_children(running(cli, WORKER)) if "home-of-second" in one.cwd()]
+
+
+@pytest.fixture
+def begun(away, study, folder):
+    """A function: a run of a duration whose load is under way."""
+
+    def begun(duration):
+        process = away.start("run", study(test=LATENCY.format(duration)), *HOSTS, "--output", folder, "--anyway")
+        wait_for(lambda: (folder / "run.json").exists() and apart(away), "no load")
+        return process
+
+    return begun
 
 
 @pytest.mark.parametrize("interleave", ["true", "false"], ids=["interleaved", "in one piece"])
-def test_two_clients_send_one_schedule(away, machines, study, tmp_path, interleave):
-    folder = tmp_path / "run"
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    _, printed, errors = away.run(
-        "run", study(duration="2s", interleave=interleave), *hosts, "--output", folder, "--anyway"
-    )
-    away.wait_until_nothing_runs()
-    assert f"and {machines.second} (" in " ".join(printed.split()), errors
-    [client] = json.loads((folder / "run.json").read_text())["clients"]
-    assert client["address"] == machines.second
-    assert client["same_machine"] is True
+def test_two_clients_send_one_schedule(measured, folder, interleave):
+    printed, record, found = measured(*HOSTS, test=LATENCY.format("2s"), interleave=interleave)
+    assert f"and {OtherMachine.second} (" in printed
+    [client] = record["clients"]
+    assert (client["address"], client["same_machine"]) == (OtherMachine.second, True)
     assert client["round_trip_ms"] > 0
     assert abs(client["clock_ahead_ms"]) <= client["clock_uncertainty_ms"] + 0.1  # it is the same clock
-    result = trials(folder)[0]["result"]
+    result = found[0]["result"]
     assert (result["planned"], result["sent"], result["ok"]) == (200, 200, 200)
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == 200
     assert abs(here - there) <= 8  # every second send, of each slice from the beginning
     assert all(one["p50_ms"] > 0 for one in result["generator"])
-    assert f"An equal share of the load came from {machines.second}" in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert f"An equal share of the load came from {OtherMachine.second}" in page
 
 
-@pytest.fixture
-def users(tmp_path):
-    def users(who, more=""):
-        file = tmp_path / "users.toml"
-        file.write_text(USERS.format(users=who, more=more))
-        return file
-
-    return users
-
-
-@pytest.mark.parametrize("who", ["users = 5", "rate = 4"], ids=["again and again", "new ones"])
-def test_users_come_from_two_machines(away, machines, users, tmp_path, who):
-    folder = tmp_path / "run"
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    _, _, errors = away.run("run", users(who), *hosts, "--output", folder, "--anyway")
-    away.wait_until_nothing_runs()
-    result = trials(folder)[0]["result"]
-    assert result["journeys"]["completed"] > 0, errors
+@pytest.mark.parametrize(
+    "who",
+    ["users = 5", "rate = 4", "users = 4\njourney = 'own.py'", "users = 1"],
+    ids=["again and again", "new ones", "a journey of one's own", "a single one"],
+)
+def test_users_come_from_two_machines(measured, tmp_path, who):
+    (tmp_path / "own.py").write_text(OWN)
+    _, _, found = measured(*HOSTS, "--seed", "7", test=USERS.format(who))
+    result = found[0]["result"]
+    seen = result["journeys"]
+    if who == "rate = 4":
+        came = seen["completed"] + seen["under_way_last"] - seen["under_way_first"]
+        assert (came, seen["broken_off"]) == (12, 0)  # in the time that counts
+    else:
+        assert seen["completed"] > 0
     assert result["ok"] == result["planned"] > 0
     assert [one["machine"] for one in result["generator"]] == ["", ""]  # SSH leads back to this one
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == result["planned"]
-    assert min(here, there) > 0
+    assert (min(here, there) > 0) == (who != "users = 1")
     assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
 
 
-def test_a_single_user_comes_from_one_of_them(away, machines, users, tmp_path):
-    folder = tmp_path / "run"
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    _, _, errors = away.run("run", users("users = 1"), *hosts, "--output", folder, "--anyway")
-    result = trials(folder)[0]["result"]
-    assert result["ok"] == result["planned"] > 0, errors
-    assert [one["planned"] for one in result["generator"]] == [result["planned"], 0]
-
-
-def test_a_search_for_users_is_made_from_two_machines(away, machines, tmp_path):
-    file = tmp_path / "search.toml"
-    file.write_text(SEARCH)
-    folder = tmp_path / "run"
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    _, _, errors = away.run("run", file, *hosts, "--output", folder, "--anyway")
-    away.wait_until_nothing_runs()
-    found = trials(folder)[0]
-    probes = found["capacity"]["probes"]
+def test_a_search_for_users_is_made_from_two_machines(measured):
+    trial = measured(*HOSTS, test=USERS_SEARCH)[2][0]
+    probes = trial["capacity"]["probes"]
     # The first asks for one user, whom one of them has.
-    assert probes[0]["rate"] == 1, errors
+    assert probes[0]["rate"] == 1
     assert all(probe["ok"] > 0 for probe in probes if probe["outcome"] == "pass")
-    assert found["evidence"]["engine_failed"] is None
+    assert trial["evidence"]["engine_failed"] is None
 
 
-def test_several_injectors_on_each_machine_are_refused(away, machines, users, tmp_path):
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    code, _, errors = away.run("run", users("users = 4"), "--injectors", "2", *hosts, "--output", tmp_path / "run")
-    assert code == 1
-    assert "test users: with --clients each machine has one injector; leave out injectors" in errors
+def test_a_search_for_a_rate_is_made_from_two_machines(measured):
+    found = measured(*HOSTS, test=RATE_SEARCH)[2][0]["capacity"]
+    assert found["rate"] == 40
+    assert [probe for probe in found["probes"] if probe["planned"] != probe["rate"] * probe["duration_s"]] == []
 
 
-def test_a_journey_of_ones_own_is_brought_to_other_machines(away, machines, users, tmp_path):
-    (tmp_path / "own.py").write_text(OWN)
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    study = users("users = 4", 'journey = "own.py"')
-    _, _, errors = away.run("run", study, *hosts, "--output", tmp_path / "run", "--anyway")
-    result = trials(tmp_path / "run")[0]["result"]
-    assert result["ok"] == result["planned"] > 0, errors
-    assert all(one["planned"] for one in result["generator"])
+@pytest.mark.parametrize("rooms", [6, 1])
+def test_rooms_are_shared_by_two_machines(measured, rooms):
+    result = measured(*HOSTS, test=ROOMS.format(rooms), setup="uvicorn-channels")[2][0]["result"]
+    received = 120 * 12 // rooms
+    counted = ("expected", "delivered", "missing", "duplicate", "reordered", "stray", "messages", "whole")
+    assert (result["planned"], result["sent"], result["ok"]) == (120, 120, 120)
+    assert [result["deliveries"][name] for name in counted] == [received, received, 0, 0, 0, 0, 120, 120]
+    assert result["connections"]["opened"] == result["connections"]["requested"] == 12 + rooms
+    here, there = (one["planned"] for one in result["generator"])
+    if rooms == 1:  # one of them publishes
+        assert (here, there) == (120, 0)
+    else:  # half of the rooms each, in turn, of each slice from the beginning
+        assert abs(here - there) <= 8
 
 
-def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, machines, study, tmp_path):
-    folder = tmp_path / "run"
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    process = away.start("run", study(duration="4s", interleave="false"), *hosts, "--output", folder, "--anyway")
-    wait_for((folder / "run.json").exists, "no run")
-    worker = wait_for(lambda: [one for one in with_children(running(away, WORKER)) if is_apart(one)], "no load")[0]
-    worker.kill()
+@pytest.mark.parametrize("module", [WORKER, MASTER])
+def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, begun, folder, module):
+    process = begun("4s")
+    wait_for(lambda: apart(away) if module == WORKER else running(away, MASTER), "no load")[0].kill()
     _, errors = process.communicate(timeout=2 * WITHIN_S)
     away.wait_until_nothing_runs()
     assert len(trials(folder)) == 2, errors
     first, second = trials(folder)
     assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
-    assert f"{machines.second}: " in first["log"]
+    assert first["result"] is None
+    assert module == MASTER or f"{OtherMachine.second}: " in first["log"]
     assert second["result"]["ok"] == 400
 
 
-def test_ctrl_c_ends_all_of_them(away, machines, study, tmp_path):
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    process = away.start("run", study(duration="60s", interleave="false"), *hosts, "--output", tmp_path / "run")
-    wait_for(lambda: with_children(running(away, WORKER)), "no load")
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_the_end_of_the_harness_is_that_of_all_of_them(away, begun, folder, number, status):
+    process = begun("60s")
+    process.send_signal(number)
     _, errors = process.communicate(timeout=WITHIN_S)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "Traceback" not in errors
     away.wait_until_nothing_runs()
-
-
-@pytest.fixture
-def impatient(machines, unused_port):
-    """A worker on the second client, whose master is not there."""
-    process = subprocess.Popen(
-        [VENV / "bin" / "python", "-c", IMPATIENT],
-        cwd=machines.folder / "home-of-second" / TREE,
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
-    process.stdin.write(json.dumps(first).encode() + b"\n")
-    process.stdin.flush()
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def test_it_goes_where_there_is_no_master(impatient):
-    assert impatient.wait(WITHIN_S) == 1
-    assert b"no master within 1 s: may sshd here forward ports?" in impatient.stderr.read()
-
-
-@pytest.fixture
-def locked(machines):
-    """Another run is going on there."""
-    with open((machines.folder / "home-of-second" / TREE).parent / "lock", "a") as lock:
-        fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
-        yield
-
-
-def test_where_another_run_goes_on_it_takes_no_part(locked, impatient):
-    assert impatient.wait(WITHIN_S) == 1
-    assert b"another run" in impatient.stderr.read()
-
-
-def test_one_that_was_not_prepared_is_refused_before_anything_is_started(away, machines, study, tmp_path):
-    hosts = ("--servers", machines.where, "--clients", "ssh://third")
-    code, _, errors = away.run("run", study(duration="1s", interleave="true"), *hosts, "--output", tmp_path / "run")
-    assert code == 1
-    assert "ssh://third is not prepared; prepare it: python -m loadtests hosts prepare ssh://third" in errors
-    assert not (tmp_path / "run").exists()
-
-
-def test_one_with_other_files_is_refused(away, machines, study, tmp_path):
-    file = machines.folder / "home-of-second" / TREE / "loadtests" / "cli.py"
-    before = file.read_text()
-    file.write_text(f"{before}\n")
-    try:
-        hosts = ("--servers", machines.where, "--clients", machines.second)
-        code, _, errors = away.run("run", study(duration="1s", interleave="true"), *hosts, "--output", tmp_path / "run")
-    finally:
-        file.write_text(before)
-    assert code == 1
-    assert f"{machines.second} does not have what is here: loadtests/cli.py; bring it" in errors
+    assert trials(folder) == []
 
 
 @pytest.mark.parametrize(
-    ("hosts", "says"),
+    ("is_locked", "why"),
+    [(False, b"no master within 1 s: may sshd here forward ports?"), (True, b"another run")],
+    ids=["no master", "another run goes on"],
+)
+def test_a_worker_goes_where_it_cannot_take_part(tree, unused_port, is_locked, why):
+    first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
+    command = [VENV / "bin" / "python", "-c", IMPATIENT]
+    with open(tree.parent / "lock", "a") as lock:
+        if is_locked:
+            fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
+        with subprocess.Popen(command, cwd=tree, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as worker:
+            worker.stdin.write(json.dumps(first).encode() + b"\n")
+            worker.stdin.flush()
+            assert why in worker.stderr.read()
+        assert worker.returncode == 1
+
+
+def test_one_with_other_files_is_refused(away, study, tree, changed):
+    with changed(tree / "loadtests" / "cli.py"):
+        code, _, errors = away.run("run", study(test=LATENCY.format("1s")), *HOSTS)
+    assert code == 1
+    assert f"{OtherMachine.second} does not have what is here: loadtests/cli.py; bring it" in errors
+
+
+ELSEWHERE = ("--servers", OtherMachine.where)
+ONCE = "each client, and the machine of the servers, is another"
+
+
+@pytest.mark.parametrize(
+    ("test", "options", "says"),
     [
-        (["--clients", "ssh://a"], "--clients is for servers on another machine; name it: --servers ssh://user@host"),
-        (["--servers", "ssh://a", "--clients", "b"], "--clients: 'b': write ssh://user@host, or several, with commas"),
-        (["--servers", "ssh://a", "--clients", "ssh://a"], "each client, and the machine of the servers, is another"),
-        (["--servers", "ssh://a", "--clients", "ssh://b,ssh://b"], "each client, and the machine of the servers, is"),
+        (
+            LATENCY,
+            ["--clients", "ssh://a"],
+            "--clients is for servers on another machine; name it: --servers ssh://user@h",
+        ),
+        (LATENCY, [*ELSEWHERE, "--clients", "b"], "--clients: 'b': write ssh://user@host, or several, with commas"),
+        (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
+        (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),
+        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared; prepare it: "),
+        (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest makes its load on this machine alone"),
+        (
+            USERS.format("users = 4"),
+            ["--injectors", "2", *HOSTS],
+            "asked: with --clients each machine has one injector",
+        ),
     ],
 )
-def test_what_makes_no_sense_is_said(command, study, hosts, says):
-    code, _, errors = command("run", study(duration="1s", interleave="true"), *hosts)
+def test_what_cannot_be_made_from_several_machines_is_refused(away, study, folder, test, options, says):
+    code, _, errors = away.run("run", study(test=test.format("1s")), *options, "--output", folder)
     assert code == 1
     assert says in errors
-
-
-def test_an_engine_that_makes_its_load_here_alone_is_refused(away, machines, tmp_path):
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY.format(duration="1s", interleave="true") + 'engine = "loadtest"\n')
-    hosts = ("--servers", machines.where, "--clients", machines.second)
-    code, _, errors = away.run("run", file, *hosts, "--output", tmp_path / "run")
-    assert code == 1
-    assert "test latency: the engine loadtest makes its load on this machine alone; leave out --clients" in errors
+    assert not folder.exists()

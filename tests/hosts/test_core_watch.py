@@ -19,41 +19,37 @@ def watch(monkeypatch):
     return CoreWatch(1)
 
 
-def result(watch):
+def result(watch, *messages):
+    """The conditions in a generator's result, after messages to it and events from it."""
+    for message in messages:
+        (watch.on_event if "event" in message else watch.on_message)(message)
     event = {"event": "result"}
     watch.on_event(event)
     return event.get("conditions")
 
 
+def slice_of(load, duration_ms=500):
+    return {"load": load, "slice": {"durationMs": duration_ms}}
+
+
+OVER, CLOSE = {"event": "over"}, {"load": "1", "close": True}
+
+
 def test_slices_of_loads_that_are_made_interleaved_are_distinguished(watch):
-    for load in ("1", "2", "1"):
-        watch.on_message({"load": load, "slice": {"durationMs": 500}})
-        watch.on_event({"event": "over"})
-    watch.on_message({"load": "1", "close": True})
-    assert result(watch) == {
+    assert result(watch, slice_of("1"), OVER, slice_of("2"), OVER, slice_of("1"), OVER, CLOSE) == {
         "elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.5, "swapped_pages": 0, "mhz": None
     }  # fmt: skip
-    watch.on_message({"load": "2", "close": True})
-    assert result(watch)["elapsed_s"] == 1.0
+    assert result(watch, {"load": "2", "close": True})["elapsed_s"] == 1.0
 
 
-def test_a_load_that_is_stopped_has_what_was_seen(watch):
-    watch.on_message({"load": "1", "slice": {"durationMs": 500}})
-    watch.on_message({"stop": True})
-    watch.on_event({"event": "over"})
-    watch.on_message({"load": "1", "close": True})
-    assert result(watch)["elapsed_s"] == 1.0
-
-
-def test_a_warm_up_is_none_of_it(watch):
-    watch.on_message({"load": "1", "slice": {"durationMs": 0}})
-    watch.on_event({"event": "over"})
-    watch.on_message({"load": "1", "close": True})
-    assert result(watch) is None
-
-
-def test_users_are_watched_from_the_first_that_comes(watch):
-    watch.on_message({"start": 17.0})
-    for event in ("held", "second", "over"):
-        watch.on_event({"event": event})
-    assert result(watch)["elapsed_s"] == 1.0
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [slice_of("1"), {"stop": True}, OVER, CLOSE],
+        [slice_of("1", 0), OVER, slice_of("1"), OVER, CLOSE],
+        [{"start": 17.0}, {"event": "held"}, {"event": "second"}, OVER],
+    ],
+    ids=["a load that is stopped", "a warm-up before it", "users from the first that comes"],
+)
+def test_what_is_seen_lasts_as_long_as_the_load(watch, messages):
+    assert result(watch, *messages)["elapsed_s"] == 1.0

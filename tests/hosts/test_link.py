@@ -1,5 +1,7 @@
-"""The way to another machine: addresses, how ssh is called, and what is said where it leads nowhere."""
+"""The way to another machine: addresses, how ssh is called, what proves the machine, and what is said where it leads
+nowhere."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -10,16 +12,26 @@ import pytest
 from loadtests import hosts
 from loadtests.errors import UserError
 from loadtests.files import ROOT
-from loadtests.hosts import wire
+from loadtests.hosts import network, wire
 from loadtests.hosts.link import Address, failure
+from loadtests.hosts.proof import ProofServer
 from loadtests.measure.bench import make_bench
 from loadtests.plan import study as studies
 from loadtests.setups.application import sample
+from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
 
 
-def last(errors):
-    """The last line of what was printed as an error; those before it tell what was done."""
-    return errors.splitlines()[-1]
+@pytest.fixture
+def last_line(command, other_machine):
+    """A function: runs a command that must fail without a result; gives the last line of its errors, which says why.
+    Those before it tell what was done."""
+
+    def last_line(*arguments):
+        code, printed, errors = command(*arguments)
+        assert (code, printed) == (1, "")
+        return errors.splitlines()[-1]
+
+    return last_line
 
 
 @pytest.mark.parametrize(
@@ -29,10 +41,7 @@ def last(errors):
         ("no Python\nmake[1]: *** [Makefile:26: .venv] Error 1\nmake[1]: Leaving directory '/a'", "no Python"),
         ("make: *** No rule to make target 'setup'.  Stop.", "make: *** No rule to make target 'setup'.  Stop."),
         ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
-        (
-            "tar: a: No space left on device\ntar: Exiting with failure status",
-            "tar: a: No space left on device",
-        ),
+        ("tar: a: No space left on device\ntar: Exiting with failure status", "tar: a: No space left on device"),
         ("make: *** [Makefile:26: .venv/.ready] Error 1", "make: *** [Makefile:26: .venv/.ready] Error 1"),
         ("", "it ended with 2 and said nothing"),
         (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
@@ -67,49 +76,48 @@ def test_what_is_no_address_is_refused(text):
         hosts.at(f"ssh://{text}")
 
 
-def test_ssh_shares_no_connection_forwards_nothing_and_asks_nobody(monkeypatch):
+def test_ssh_shares_no_connection_forwards_nothing_asks_nobody_and_knows_whom_the_user_knows(monkeypatch):
     monkeypatch.setenv("SSH_COMMAND", "my-ssh -F 'a file'")
     command = Address.parse("bench@[fd00::2]:2222").command("echo 'it'")
     assert command[:3] == ["my-ssh", "-F", "a file"]
-    options = {command[place + 1] for place, word in enumerate(command) if word == "-o"}
-    assert {"ControlMaster=no", "ControlPath=none", "ClearAllForwardings=yes", "BatchMode=yes"} <= options
-    assert any(option.startswith("ServerAliveInterval=") for option in options)
+    options = dict(command[place + 1].split("=") for place, word in enumerate(command) if word == "-o")
+    needed = {"ControlMaster": "no", "ControlPath": "none", "ClearAllForwardings": "yes", "BatchMode": "yes"}
+    assert needed.items() <= options.items()
+    assert "ServerAliveInterval" in options
+    assert [name for name in options if "HostKey" in name or "KnownHosts" in name] == []
     assert command[-7:-1] == ["-l", "bench", "-p", "2222", "--", "fd00::2"]
     said = subprocess.run(["sh", "-c", command[-1]], capture_output=True, text=True).stdout
     assert said == "it\n"
 
 
-def test_what_a_shell_prints_before_the_first_word_is_one_clear_line(command, other_machine):
+def test_what_a_shell_prints_before_the_first_word_is_one_clear_line(last_line, other_machine):
     (other_machine.folder / "prints").write_text("Welcome to this machine!\nHave a lot of fun\n")
-    code, printed, errors = command("hosts", "check", other_machine.where)
-    assert (code, printed) == (1, "")
-    assert last(errors) == (
+    assert last_line("hosts", "check", other_machine.where) == (
         f"error: {other_machine.where}: something there prints before the harness can speak (Welcome to this "
         "machine!): what a shell prints when it starts (.bashrc) must be for terminals only"
     )
 
 
-def test_a_machine_that_was_not_prepared_is_named_with_how_to(command, other_machine):
-    code, printed, errors = command("hosts", "check", other_machine.where)
-    assert (code, printed) == (1, "")
-    assert last(errors).startswith(f"error: {other_machine.where} is not prepared; prepare it: ")
-    assert errors.endswith(f"hosts prepare {other_machine.where}\n")
+def test_a_machine_that_was_not_prepared_is_named_with_how_to(last_line, other_machine):
+    says = last_line("hosts", "check", other_machine.where)
+    assert says.startswith(f"error: {other_machine.where} is not prepared; prepare it: ")
+    assert says.endswith(f"hosts prepare {other_machine.where}")
 
 
 @pytest.mark.parametrize("command_name", ["prepare", "check"])
 @pytest.mark.parametrize("folder", [".", "tree"])
-def test_files_that_others_may_write_are_not_run(command, other_machine, folder, command_name):
+def test_files_that_others_may_write_are_not_run(last_line, other_machine, folder, command_name):
     tree = other_machine.files / "tree"
     tree.mkdir(parents=True)
     (other_machine.files / "marker.json").write_text("{}")
     (other_machine.files / folder).chmod(0o777)
-    code, printed, errors = command("hosts", command_name, other_machine.where)
-    assert (code, printed) == (1, "")
-    assert last(errors).startswith(f"error: {other_machine.where}: ")
-    assert last(errors).endswith("whose files are run: remove it there, and prepare it again")
+    says = last_line("hosts", command_name, other_machine.where)
+    assert says.startswith(f"error: {other_machine.where}: ")
+    assert says.endswith("whose files are run: remove it there, and prepare it again")
     assert not list(tree.iterdir())
 
 
+@pytest.mark.parametrize("command_name", ["prepare", "check"])
 @pytest.mark.parametrize(
     ("said", "reported"),
     [
@@ -118,27 +126,24 @@ def test_files_that_others_may_write_are_not_run(command, other_machine, folder,
         ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
-def test_why_ssh_failed_is_one_line(command, other_machine, said, reported):
+def test_why_ssh_failed_is_one_line(last_line, other_machine, said, reported, command_name):
     (other_machine.folder / "refuses").write_text(said)
-    for asked in ("check", "prepare"):
-        code, printed, errors = command("hosts", asked, other_machine.where)
-        assert (code, printed) == (1, "")
-        assert last(errors).startswith("error: ")
-        assert said.splitlines()[-1] in last(errors)
-        assert reported in last(errors)
+    says = last_line("hosts", command_name, other_machine.where)
+    assert says.startswith("error: ")
+    assert said.splitlines()[-1] in says
+    assert reported in says
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--app", "."], "has the sample project only; leave out --servers, or --app"),
-        (["--setups", "no-such"], "no-such"),
+        (["--servers", OtherMachine.where, "--app", "."], "has the sample project only; leave out --servers, or --app"),
+        (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
+        (["--allow-remote"], "--allow-remote is for servers on another machine; name it: --servers ssh://user@host"),
     ],
 )
-def test_what_cannot_run_there_is_refused_before_anybody_is_asked(command, other_machine, options, why):
-    code, printed, errors = command("run", "first-look", "--servers", other_machine.where, *options)
-    assert (code, printed, errors.count("\n")) == (1, "", 1)
-    assert why in errors
+def test_what_cannot_run_there_is_refused_before_anybody_is_asked(refused, other_machine, options, why):
+    assert why in refused("run", "first-look", *options)
     assert other_machine.calls() == []
 
 
@@ -147,12 +152,6 @@ def test_the_origin_stays_on_this_machine(other_machine):
     with pytest.raises(UserError, match=r"^test latency: the service origin is for projects that are served on this"):
         make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
     assert other_machine.calls() == []
-
-
-def test_load_that_stays_here_is_not_allowed_to_go_elsewhere(command):
-    code, _, errors = command("run", "first-look", "--allow-remote")
-    assert code == 1
-    assert errors == "error: --allow-remote is for servers on another machine; name it: --servers ssh://user@host\n"
 
 
 def test_a_message_is_read_in_whatever_pieces_it_comes():
@@ -202,3 +201,63 @@ def test_an_agent_that_hears_nothing_for_a_while_ends():
     finally:
         process.kill()
         process.communicate()
+
+
+def test_who_does_not_know_the_token_is_not_the_host(free_port):
+    with (
+        contextlib.closing(ProofServer("the token", "127.0.0.1", free_port)),
+        pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ is not the host that ssh://other leads to$"),
+    ):
+        network.look("ssh://other", ("127.0.0.1", free_port), "another token", "10.0.0.1")
+
+
+def test_where_nobody_answers_it_is_said_what_to_let_through(free_port):
+    with pytest.raises(UserError, match=r"though SSH can: .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
+        network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
+
+
+# Play another version of themselves, as far as those who ask can see.
+TOO_OLD = """#!/bin/sh
+shift
+exec {python} -c 'import sys; code = sys.argv[1]; sys.version_info = (3, 9, 18); exec(code)' "$@"
+"""
+OTHER = """#!/bin/sh
+export PYTHONPATH="{folder}"
+exec {python} "$@"
+"""
+SAYS = 'import platform\nplatform.python_version = lambda: "3.99.1"\n'
+
+
+def written(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+    return file
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("python3.9", "Python 3.10 or newer is needed; this is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
+    ids=["too old", "not there"],
+)
+def test_a_python_that_cannot_be_used_there_is_said_in_a_line(last_line, other_machine, tmp_path, name, why):
+    needs_git()
+    python = written(tmp_path / name, TOO_OLD.format(python=sys.executable)) if why else name
+    says = last_line("hosts", "prepare", other_machine.where, "--python", python)
+    assert says.startswith(f"error: {other_machine.where}: {why}")
+    assert (why or name) in says
+    assert not (other_machine.files / "marker.json").exists()
+
+
+@pytest.mark.servers
+def test_another_version_is_warned_of(command, other_machine, tmp_path):
+    needs_git()
+    written(tmp_path / "says" / "sitecustomize.py", SAYS)
+    venv = tmp_path / "venv"
+    written(venv / "bin" / "python", OTHER.format(folder=tmp_path / "says", python=VENV / "bin" / "python"))
+    code, printed, errors = command("hosts", "prepare", other_machine.where, "--venv", venv)
+    assert code == 0, errors
+    warned = " ".join(printed.split())
+    assert "Python 3.99.1 there, " in warned
+    assert "hosts prepare --python PATH takes another" in warned

@@ -25,27 +25,14 @@ def at(address):
 STUDY = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s"}}}
 
 
-@pytest.fixture
-def moon(tmp_path, monkeypatch):
-    folder = tmp_path / "hosts"
-    folder.mkdir()
-    (folder / "moon.py").write_text(MOON)
-    monkeypatch.setattr(hosts, "__path__", [*hosts.__path__, str(folder)])
-
-
-def test_a_host_is_found_by_its_scheme(moon):
-    assert hosts.at("moon://tycho").name == "moon, tycho"
-
-
-def test_a_study_can_be_measured_there(moon, monkeypatch):
+def test_a_study_can_be_measured_there_and_is_here_where_nothing_is_said(tmp_path, monkeypatch):
+    (tmp_path / "moon.py").write_text(MOON)
+    monkeypatch.setattr(hosts, "__path__", [*hosts.__path__, str(tmp_path)])
     monkeypatch.setenv("PORT", "8123")
-    made = make_bench(studies.parse(STUDY, "s", "s.toml"), sample(), "moon://tycho")
-    assert made.host.name == "moon, tycho"
-    assert made.url == "http://127.0.0.2:8123"
-
-
-def test_this_machine_is_where_nothing_else_is_said():
-    assert isinstance(make_bench(studies.parse(STUDY, "s", "s.toml"), sample()).host, Local)
+    study = studies.parse(STUDY, "s", "s.toml")
+    made = make_bench(study, sample(), "moon://tycho")
+    assert (made.host.name, made.url) == ("moon, tycho", "http://127.0.0.2:8123")
+    assert type(make_bench(study, sample()).host) is Local
 
 
 def test_an_unknown_scheme_is_named_with_those_there_are():

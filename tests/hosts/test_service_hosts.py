@@ -3,121 +3,95 @@
 import contextlib
 import json
 import re
+import subprocess
 from types import SimpleNamespace
 
 import pytest
 
 from loadtests.hosts.local import Local
 from loadtests.hosts.with_services import WithServices
-from loadtests.setups import services
+from loadtests.setups import redis, services
 from tests.fixtures.other_machine import VENV, OtherMachine, trials
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
 STUDY = """
-title = "Redis, somewhere else"
-baseline = "sessions"
+title = "A service, somewhere else"
 blocks = 1
 interleave = {interleave}
-[[setups]]
-setup = "daphne-redis"
-[[setups]]
-setup = "gunicorn"
-label = "sessions"
-env = {{ SESSIONS = "redis" }}
-[tests.latency]
-rate = 50
-duration = "500ms"
+setups = [{setups}]
+[tests.asked]
 warmup = "100ms"
+{test}
 """
-WALKED = """
-title = "Sessions, somewhere else"
-blocks = 1
-[[setups]]
-setup = "gunicorn-gthread"
-env = { SESSIONS = "redis" }
-[tests.walked]
-kind = "journey"
-users = 3
-think = ["10ms", "20ms"]
-warmup = "500ms"
-duration = "2s"
-"""
+OVER_REDIS = '"daphne-redis"'
+SESSIONS = '{ setup = "gunicorn-gthread", env = { SESSIONS = "redis" } }'
+LATENCY = 'kind = "latency"\nrate = 50\nduration = "500ms"'
+DEFAULTS = {"setups": f"{OVER_REDIS}, {SESSIONS}", "test": LATENCY, "interleave": "true"}
+WALK = 'kind = "journey"\nusers = 3\nthink = ["10ms", "20ms"]\nduration = "2s"'
 PREPARED = (OtherMachine.where, OtherMachine.third)
+ON_THIRD = ("--services", f"redis={OtherMachine.third}")
 OTHERS_PIDS = 1 << 22  # above those of any machine (proc(5), pid_max)
+
+
+def of(service, trial):
+    """The row of a service in what the processes cost."""
+    [row] = [row for row in trial["processes"] if row["role"] == service]
+    return row
 
 
 @pytest.mark.parametrize(
     ("interleave", "elsewhere"),
     [
-        pytest.param(True, False, id="interleaved, servers here"),
-        pytest.param(False, False, id="one after the other, servers here", marks=pytest.mark.exhaustive),
-        pytest.param(True, True, id="interleaved, servers elsewhere", marks=pytest.mark.exhaustive),
-        pytest.param(False, True, id="one after the other, servers elsewhere", marks=pytest.mark.exhaustive),
+        pytest.param("true", False, id="interleaved, servers here"),
+        pytest.param("false", False, id="one after the other, servers here", marks=pytest.mark.exhaustive),
+        pytest.param("true", True, id="interleaved, servers elsewhere", marks=pytest.mark.exhaustive),
+        pytest.param("false", True, id="one after the other, servers elsewhere", marks=pytest.mark.exhaustive),
     ],
 )
-def test_redis_serves_from_its_own_machine(away, machines, study, tmp_path, interleave, elsewhere):
-    folder = tmp_path / "run"
+def test_redis_serves_from_its_own_machine(measured, machines, folder, interleave, elsewhere):
     servers = ("--servers", machines.where) if elsewhere else ()
-    options = (*servers, "--services", f"redis={machines.third}", "--output", folder, "--anyway")
-    _, printed, errors = away.run("run", study(interleave=str(interleave).lower()), *options)
-    away.wait_until_nothing_runs()
-    assert f", redis on {machines.third} (" in " ".join(printed.split()), errors
-    record = json.loads((folder / "run.json").read_text())
-    [found] = record["service_hosts"]
-    assert (found["service"], found["address"], found["listens_on"]) == ("redis", machines.third, "127.0.0.3")
-    assert found["round_trip_ms"] > 0
-    assert found["version"]
-    for trial in trials(folder):
+    printed, record, found = measured(*servers, *ON_THIRD, interleave=interleave)
+    assert f", redis on {machines.third} (" in printed
+    [host] = record["service_hosts"]
+    assert (host["service"], host["address"], host["listens_on"]) == ("redis", machines.third, "127.0.0.3")
+    assert host["round_trip_ms"] > 0
+    assert host["version"]
+    for trial in found:
         assert trial["result"]["ok"] == 25, trial["log"]
         by_role = {row["role"]: row for row in trial["processes"]}
-        redis = by_role.pop("redis")
-        assert redis["charged"] is True
-        assert redis["pid"] > OTHERS_PIDS
-        assert redis["peak_rss_mb"] > 0
+        service = by_role.pop("redis")
+        assert service["charged"] is True
+        assert service["pid"] > OTHERS_PIDS
+        assert service["peak_rss_mb"] > 0
+        assert service["cpu_s"] > 0 or trial["setup"] != "daphne-redis"  # all of its requests went through it
         assert all(row["pid"] < OTHERS_PIDS for row in by_role.values())
-    layered = [trial for trial in trials(folder) if trial["setup"] == "daphne-redis"]
-    # All of its requests went through it.
-    assert all(row["cpu_s"] > 0 for trial in layered for row in trial["processes"] if row["role"] == "redis")
     environment = "".join(file.read_text() for file in folder.rglob("*.json"))
     assert not re.search(r"redis://:\w", environment)  # with the password
 
 
 @pytest.mark.exhaustive
-def test_sessions_are_read_and_written_there(away, machines, tmp_path):
-    folder, study = tmp_path / "run", tmp_path / "walked.toml"
-    study.write_text(WALKED)
-    options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
-    _, _, errors = away.run("run", study, *options)
+def test_sessions_are_read_and_written_there_also_where_a_run_is_resumed(away, measured, folder):
+    _, record, _ = measured(*ON_THIRD, setups=SESSIONS, test=WALK)
+    for file in (folder / "trials").glob("*.json"):
+        file.unlink()
+    (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
+    _, _, errors = away.run("run", "--resume", folder, "--anyway")
     trial = trials(folder)[-1]  # which may be a second one, where the machine disturbed the first
     assert trial["result"]["ok"] > 0, errors
     assert trial["result"]["examples"] == {}  # of what failed
-    [redis] = [row for row in trial["processes"] if row["role"] == "redis"]
-    assert redis["pid"] > OTHERS_PIDS
-    assert redis["cpu_s"] > 0
+    assert of("redis", trial)["pid"] > OTHERS_PIDS
+    assert of("redis", trial)["cpu_s"] > 0
 
 
-@pytest.mark.exhaustive
-def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, tmp_path):
-    folder = tmp_path / "run"
-    options = ("--services", f"redis={machines.third}", "--output", folder, "--anyway")
-    away.run("run", study(interleave="false"), *options)
-    for file in (folder / "trials").glob("*.json"):
-        if json.loads(file.read_text())["setup"] == "daphne-redis":
-            file.unlink()
-    record = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
-    _, _, errors = away.run("run", "--resume", folder, "--anyway")
-    again = [trial for trial in trials(folder) if trial["setup"] == "daphne-redis"]
-    assert again, errors
-    assert all(row["pid"] > OTHERS_PIDS for trial in again for row in trial["processes"] if row["role"] == "redis")
+WRITE = "write a service and its machine: redis=ssh://user@host"
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "says"),
     [
-        ("redis", "--services: 'redis': write a service and its machine: redis=ssh://user@host"),
-        ("redis=c", "--services: 'redis=c': write a service and its machine: redis=ssh://user@host"),
+        ("redis", f"--services: 'redis': {WRITE}"),
+        ("redis=c", f"--services: 'redis=c': {WRITE}"),
         (
             "origin=ssh://c",
             "--services: unknown service that can be on a machine of its own 'origin'; there are: redis",
@@ -126,97 +100,95 @@ def test_a_run_is_resumed_with_its_service_where_it_was(away, machines, study, t
         ("redis=ssh://c,redis=ssh://d", "--services: redis is named twice; a service has one machine"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(at_hand, machines, study, given, said):
-    code, printed, errors = at_hand("run", study(interleave="true"), "--servers", machines.where, "--services", given)
-    assert (code, printed) == (1, "")
-    assert errors.startswith(f"error: {said}")
-    assert errors.count("\n") == 1
+def test_what_is_wrong_is_said_in_a_line(at_hand, study, given, says):
+    code, printed, errors = at_hand("run", study(), "--servers", OtherMachine.where, "--services", given)
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert errors.startswith(f"error: {says}")
 
 
-def test_a_redis_that_is_not_there_is_said_in_a_line(away, machines, study, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "url", "says"),
+    [
+        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study asks for redis; leave it out"),
+        (("redis-apart",), "", "on cores of the servers' machine (SERVICES_CORES=generator)"),
+        (("first-look",), "unix:///run/redis.sock", "error: REDIS_URL names no Redis on another machine\n"),
+        (("--app", "{folder}"), "", "has the sample project only; leave out --services, or --app"),
+    ],
+)
+def test_a_service_that_cannot_be_there_is_refused(at_hand, tmp_path, monkeypatch, arguments, url, says):
+    (tmp_path / "manage.py").write_text("")
+    if url:
+        monkeypatch.setenv("REDIS_URL", url)
+    arguments = [argument.format(folder=tmp_path) for argument in arguments]
+    code, _, errors = at_hand("run", *arguments, *ON_THIRD, "--output", tmp_path / "run", "--anyway")
+    assert code == 1
+    assert says in errors
+
+
+def test_a_redis_that_is_not_there_is_said_in_a_line(away, study):
     away.env["REDIS_URL"] = "redis://127.0.0.1:1/0"
-    options = ("--services", f"redis={machines.third}", "--output", tmp_path / "run", "--anyway")
-    code, _, errors = away.run("run", study(interleave="true"), *options)
+    code, _, errors = away.run("run", study(), *ON_THIRD)
     assert code == 1
     assert "error: ssh://bench@third: no process that listens on port 1 can be seen there" in errors
 
 
-def test_a_redis_on_a_socket_is_on_no_other_machine(at_hand, machines, study, monkeypatch):
-    monkeypatch.setenv("REDIS_URL", "unix:///run/redis.sock")
-    _, _, errors = at_hand("run", study(interleave="true"), "--services", f"redis={machines.third}")
-    assert errors == "error: REDIS_URL names no Redis on another machine\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("first-look", "--setups", "gunicorn"), "--services: no setup of the study asks for redis; leave it out"),
-        (("redis-apart",), "on cores of the servers' machine (SERVICES_CORES=generator)"),
-    ],
-)
-def test_a_service_that_does_not_go_with_the_study_is_refused(at_hand, machines, arguments, says):
-    _, _, errors = at_hand("run", *arguments, "--services", f"redis={machines.third}")
-    assert says in errors
-
-
-def test_a_project_of_ones_own_has_services_of_its_own(at_hand, machines, tmp_path):
-    (tmp_path / "manage.py").write_text("")
-    options = ("--app", tmp_path, "--services", f"redis={machines.third}")
-    code, _, errors = at_hand("run", *options)
+@pytest.mark.exhaustive
+def test_the_servers_own_machine_is_none_of_its_own(away, study):
+    # By another account, of which its name says nothing.
+    code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
+    assert code == 0, errors
+    hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")
+    code, _, errors = away.run("run", study(), *hosts)
     assert code == 1
-    assert f"redis={machines.third} has the sample project only; leave out --services, or --app" in errors
+    says = "is the servers' own machine, by its own address; leave out --services redis="
+    assert f"{OtherMachine.second} {says}" in errors
 
 
 @pytest.fixture
-def hosts_file(machines, tmp_path):
-    def hosts_file(text=None):
+def hosts_file(tmp_path):
+    def hosts_file(text=f'servers = "{OtherMachine.where}"\nservices = {{ redis = "{OtherMachine.third}" }}\n'):
         file = tmp_path / "hosts.toml"
-        named = f'servers = "{machines.where}"\nservices = {{ redis = "{machines.third}" }}\n'
-        file.write_text(named if text is None else text)
+        file.write_text(text)
         return file
 
     return hosts_file
 
 
 @pytest.mark.exhaustive
-def test_all_machines_can_be_named_in_a_file(away, machines, study, hosts_file, tmp_path):
+def test_all_machines_can_be_named_in_a_file(away, measured, hosts_file):
     code, printed, errors = away.run("hosts", "check", hosts_file())
     assert code == 0, errors
-    assert machines.where in printed
-    assert f"{machines.third} (services)" in printed
-    folder = tmp_path / "run"
-    _, _, errors = away.run("run", study(interleave="false"), "--hosts", hosts_file(), "--output", folder, "--anyway")
-    record = json.loads((folder / "run.json").read_text())
-    assert record["servers"]["address"] == machines.where, errors
-    assert [one["address"] for one in record["service_hosts"]] == [machines.third]
+    assert OtherMachine.where in printed
+    assert f"{OtherMachine.third} (services)" in printed
+    _, record, _ = measured("--hosts", hosts_file(), interleave="false")
+    assert record["servers"]["address"] == OtherMachine.where
+    assert [one["address"] for one in record["service_hosts"]] == [OtherMachine.third]
+    # It may name a service that a study does not ask for.
+    code, printed, errors = away.run("run", "first-look", "--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
+    assert code == 0, errors
+    assert "gunicorn" in printed
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "said"),
+    ("text", "options", "says"),
     [
-        (None, ("--servers", "ssh://a"), "says where everything is; leave out --servers, --clients and --services"),
         (
-            "server = 'ssh://a'",
-            (),
-            "server: is not a key here; did you mean servers? allowed: clients, servers, services",
+            "servers = 'ssh://a'",
+            ("--servers", "ssh://a"),
+            "says where everything is; leave out --servers, --clients and",
         ),
+        ("server = 'ssh://a'", (), "server: is not a key here; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
         ("clients = ['ssh://a']", (), "--clients is for servers on another machine; name it"),
     ],
 )
-def test_a_hosts_file_that_is_wrong_is_said_in_a_line(at_hand, study, hosts_file, text, options, said):
-    code, printed, errors = at_hand("run", study(interleave="true"), "--hosts", hosts_file(text), *options)
-    assert (code, printed) == (1, "")
-    assert said in errors
-    assert errors.count("\n") == 1
+def test_a_hosts_file_that_is_wrong_is_said_in_a_line(refused, hosts_file, text, options, says):
+    assert says in refused("run", "first-look", "--hosts", hosts_file(text), *options)
 
 
-@pytest.mark.exhaustive
-def test_a_file_may_name_a_service_that_a_study_does_not_ask_for(away, hosts_file, tmp_path):
-    options = ("--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
-    code, printed, errors = away.run("run", "first-look", *options)
-    assert code == 0, errors
-    assert "gunicorn" in printed
+def test_a_hosts_file_without_a_machine_is_nothing_to_prepare(refused, hosts_file):
+    says = refused("hosts", "prepare", hosts_file(""))
+    assert says.endswith('names no machine; write servers = "ssh://user@host"\n')
 
 
 def test_cores_of_the_servers_are_none_of_another_machine():
@@ -237,17 +209,33 @@ def test_cores_of_the_servers_are_none_of_another_machine():
 
 
 @pytest.mark.exhaustive
-def test_the_servers_own_machine_is_none_of_its_own(away, machines, study, tmp_path):
-    # By another account, of which its name says nothing.
-    code, _, errors = away.run("hosts", "prepare", machines.second, "--venv", VENV)
-    assert code == 0, errors
-    options = ("--servers", machines.where, "--services", f"redis={machines.second}", "--output", tmp_path / "run")
-    code, _, errors = away.run("run", study(interleave="true"), *options)
-    assert code == 1
-    assert f"{machines.second} is the servers' own machine, by its own address; leave out --services redis=" in errors
+@pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
+def test_the_cost_of_a_redis_of_somebody_else_is_read_where_it_is_and_it_is_left_alone(away, measured, unused_port):
+    options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+    away.env["REDIS_URL"] = f"redis://127.0.0.1:{unused_port}/0"
+    with subprocess.Popen([redis.executable(), *options], stdout=subprocess.DEVNULL) as process:
+        _, record, found = measured(*ON_THIRD)
+        assert process.poll() is None
+        process.kill()
+    assert "Redis on ssh://bench@third is the one of REDIS_URL" in record["service_hosts"][0]["remarks"][0]
+    for trial in found:
+        assert trial["result"]["ok"] == 25, trial["log"]
+        row = of("redis", trial)
+        assert (row["pid"], row["charged"]) == (OTHERS_PIDS + process.pid, True)
+        assert row["cpu_s"] > 0 or trial["setup"] != "daphne-redis"
+        assert "cost_unseen" not in [flag["reason"] for flag in trial["flags"]]
 
 
-def test_a_hosts_file_without_a_machine_is_nothing_to_prepare(at_hand, hosts_file):
-    code, _, errors = at_hand("hosts", "prepare", hosts_file(""))
-    assert code == 1
-    assert errors.endswith('names no machine; write servers = "ssh://user@host"\n')
+@pytest.mark.parametrize(
+    ("service", "variable", "url", "port"),
+    [
+        ("redis", "REDIS_URL", "redis://h/0", 6379),
+        ("postgresql", "DATABASE_URL", "postgresql://me@h/x", 5432),
+        ("postgresql", "DATABASE_URL", "postgres://me@h:1234/x", 1234),
+    ],
+)
+def test_one_of_somebody_else_is_looked_for_where_its_url_says(monkeypatch, service, variable, url, port):
+    assert not services.known()[service].of_others
+    monkeypatch.setenv(variable, url)
+    assert services.known()[service].of_others
+    assert services.known()[service].port_of_others() == port

@@ -142,35 +142,19 @@ def test_a_transaction_is_done_whole_or_not_at_all(kind):
     assert kind.numbers("a", "b") == {"a": 1}
 
 
-def test_of_two_transactions_that_read_and_write_the_same_one_is_done(kind):
-    kind.insert(kind.number("a", 1))
-    one, two = kind.begin(), kind.begin()
-    kind.lookup("a", transaction=one)
-    kind.lookup("a", transaction=two)
-    done = 0
-    for transaction in (one, two):
-        with contextlib.suppress(exceptions.Conflict):
-            kind.commit(types.Mutation(upsert=kind.number("a", 2)), transaction=transaction)
-            done += 1
-    assert done == 1
-
-
-def test_what_was_missing_when_it_was_read_must_be_missing_still(kind):
-    transaction = kind.begin()
-    assert not kind.lookup("a", transaction=transaction).found
-    kind.insert(kind.number("a", 1))
-    with pytest.raises(exceptions.Conflict):
-        kind.commit(types.Mutation(upsert=kind.number("a", 2)), transaction=transaction)
-    assert kind.numbers("a") == {"a": 1}
-
-
-def test_a_transaction_that_met_nobody_is_done(kind):
-    kind.insert(kind.number("a", 1), kind.number("b", 1))
-    transaction = kind.begin()
-    kind.lookup("a", transaction=transaction)
-    kind.commit(types.Mutation(update=kind.number("b", 2)))
-    kind.commit(types.Mutation(update=kind.number("a", 2)), transaction=transaction)
-    assert kind.numbers("a", "b") == {"a": 2, "b": 2}
+@pytest.mark.parametrize(
+    ("before", "how", "name", "is_done"),
+    [(["a"], "update", "a", False), ([], "insert", "a", False), (["a", "b"], "update", "b", True)],
+    ids=["written", "missing no longer", "something else"],
+)
+def test_a_transaction_is_done_where_what_it_read_is_as_it_was(kind, before, how, name, is_done):
+    kind.insert(*(kind.number(one, 1) for one in before))
+    transaction, other = kind.begin(), kind.begin()
+    assert names(kind.lookup("a", transaction=transaction).found) == before[:1]
+    kind.commit(types.Mutation({how: kind.number(name, 2)}), transaction=other)
+    with contextlib.nullcontext() if is_done else pytest.raises(exceptions.Conflict):
+        kind.commit(types.Mutation(upsert=kind.number("a", 3)), transaction=transaction)
+    assert kind.numbers("a") == {"a": 3 if is_done else 2}
 
 
 def test_a_transaction_that_is_rolled_back_or_committed_has_ended(kind):

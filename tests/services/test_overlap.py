@@ -16,23 +16,19 @@ from tests.fixtures import datastores
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers, pytest.mark.slow]
 
 AT_ONCE = 10
-THREADS = f"""
+BEGIN = """
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datastore_sessions import messages
-from datastore_sessions.clients import call
-
+from datastore_sessions.clients import acall, call
 lookup = messages.lookup(["somebody"])
+"""
+THREADS = f"""{BEGIN}
 call("lookup", lookup)  # the first one makes the connection
 with ThreadPoolExecutor({AT_ONCE}) as threads:
     list(threads.map(lambda _: call("lookup", lookup), range({AT_ONCE})))
 """
-COROUTINES = f"""
-import asyncio
-from datastore_sessions import messages
-from datastore_sessions.clients import acall
-
-lookup = messages.lookup(["somebody"])
-
+COROUTINES = f"""{BEGIN}
 async def main():
     await acall("lookup", lookup)
     await asyncio.gather(*(acall("lookup", lookup) for _ in range({AT_ONCE})))
