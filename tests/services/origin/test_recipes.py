@@ -69,6 +69,7 @@ def test_latencies_are_constants_ranges_and_lognormal():
     assert [stage.at_s for stage in recipe.stages] == [0, 4, 60, 90]
     assert [drawn.at(0.5), drawn.at(0.99)] == pytest.approx([0.08, 0.9])
     assert 0 < drawn.at(0.0) < drawn.at(0.1) < drawn.at(1 - 2**-53) < 3600
+    assert Lognormal(0.08, 900.0).at(1 - 2**-53) == 3600  # an hour at most
     assert [range_.at(chance) for chance in (0.0, 0.5, 1.0)] == [1.0, 1.25, 1.5]
 
 
