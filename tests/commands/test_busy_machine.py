@@ -1,16 +1,89 @@
-"""A real run next to a program that never rests ends with an answer for every setup."""
+"""A machine that is too busy: each command ends with what was measured, an answer for every setup and how to go on."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from loadtests.analyse.results import Results
+from loadtests.measure import advise
+from loadtests.measure import prepare as preparing
 from loadtests.records.run.folder import Run
+from tests.fixtures.bench import FakeTrials
 from tests.fixtures.pages import summary
 
-pytestmark = [pytest.mark.servers, pytest.mark.slow]
+LATE, BROKEN = "send_lag", "server_did_not_start"
+
+
+@pytest.fixture
+def advised(command, monkeypatch, bench_of, tmp_path):
+    """A function: what ``advise`` with these options ends with, where ``reason`` says why a trial is invalid."""
+    prepare = advise.prepare
+
+    def search(reason, *options):
+        trials = FakeTrials(reason=reason)
+
+        def instead(*given, progress):
+            return trials.instead(prepare(*given, bench_of=bench_of, progress=progress))
+
+        monkeypatch.setattr(advise, "prepare", instead)
+        code, printed, errors = command("advise", "gunicorn", "--output", tmp_path / "run", *options)
+        return code, " ".join(printed.split()), errors
+
+    return search
+
+
+def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figures(advised, tmp_path):
+    code, printed, errors = advised(lambda planned: LATE)
+    assert code == 0
+    assert "Not known: the search ended after 0 rounds, with 12 candidates left." in printed
+    assert "None of them has a figure that is verified." in printed
+    assert re.search(r"\([\d,]+\)", printed)
+    [warning] = errors.splitlines()
+    assert re.match(r"warning: \d+ trials in a row are invalid by no setup's fault: ", warning)
+    assert warning.endswith("; search anew once that has changed, or regardless: --anyway")
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_of_one_that_becomes_too_busy_it_says_who_is_left_and_who_leads(advised):
+    code, printed, errors = advised(lambda planned: LATE if planned.slot.block > 2 else None)
+    assert (code, errors.startswith("warning: ")) == (0, True)
+    assert "Not known: the search ended after 1 round, with 6 candidates left." in printed
+    assert re.search(r"workers? × \d threads? has the best requests per second so far, \d+ requests/s; more", printed)
+
+
+def test_asked_to_go_on_it_ends_with_what_it_has_as_well(advised):
+    code, printed, errors = advised(lambda planned: LATE, "--anyway")
+    assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
+    assert "no candidate has a valid trial in which it answered its requests" in errors
+
+
+def test_where_a_candidate_has_no_figure_it_is_an_error(advised):
+    code, _, errors = advised(lambda planned: BROKEN)
+    assert (code, errors.startswith("error: ")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "ended", "shows", "says"),
+    [
+        (lambda test: LATE, 0, r"gunicorn +\([\d,.]+\) unverified", r"warning: \d+ trials in a row .*--resume"),
+        (lambda test: LATE if test == "throughput" else None, 0, r"False verdicts: 0 of", "warning: "),
+        (lambda test: BROKEN, 1, "No trial is valid", "error: "),
+    ],
+)
+def test_a_setup_against_itself_has_a_report_and_says_what_is_missing(
+    command, monkeypatch, bench_of, tmp_path, reason, ended, shows, says
+):
+    prepare, trials = preparing.prepare, FakeTrials(reason=lambda planned: reason(planned.test.name))
+    monkeypatch.setattr(preparing, "prepare", lambda *given: trials.instead(prepare(*given[:2], bench_of)))
+    code, printed, errors = command(
+        "run", "--aa", "--setups", "gunicorn", "--output", tmp_path / "run", "--blocks", "2"
+    )
+    assert (code, bool(re.search(shows, printed)), bool(re.match(says, errors))) == (ended, True, True), errors
+
+
 STUDY = """
 setups = ["gunicorn", "uvicorn"]
 
@@ -30,6 +103,8 @@ def busy_loop():
         loop.wait()
 
 
+@pytest.mark.servers
+@pytest.mark.slow
 @pytest.mark.usefixtures("busy_loop")
 def test_next_to_a_busy_loop_every_setup_has_a_figure_verified_or_marked(cli, tmp_path):
     (tmp_path / "small.toml").write_text(STUDY)

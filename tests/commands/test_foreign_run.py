@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import zlib
 from base64 import b64encode
 
 import pytest
 
 from loadtests.records.histogram import Histogram
-from tests.fixtures.schemas import changed
+from tests.fixtures.schemas import as_json, changed
+from tests.fixtures.studies import a_test
 
 UP = "a/../../../../escaped/PWN"
 
@@ -55,29 +57,8 @@ def bomb():
     return b64encode((0x1C849314).to_bytes(4, "big") + len(squeezed).to_bytes(4, "big") + squeezed).decode()
 
 
-REPLAY = {
-    "kind": "latency",
-    "engine": "openloop",
-    "warmup_s": 1.0,
-    "services": [],
-    "name": "latency",
-    "requests": [
-        {
-            "name": "GET /",
-            "method": "GET",
-            "path": "/",
-            "headers": [],
-            "body": None,
-            "weight": 1.0,
-            "status": 200,
-            "body_base64": None,
-        }
-    ],
-    "rate": 10.0,
-    "duration_s": 1.0,
-    "arrivals": "recorded",
-    "recorded": [[0.0, 1]],
-}
+REPLAY = a_test("latency", pace="recorded", requests=[{"at": [0, 1]}]).record() | {"recorded": [[0.0, 1]]}
+NO_NAME = "Expected `str` matching regex"
 
 
 @pytest.mark.parametrize(
@@ -85,32 +66,25 @@ REPLAY = {
     [
         (("schema",), 7, "has schema 7; this version reads schema 5"),
         (("schema",), True, "has schema True"),
-        (("study", "tests", 0, "name"), UP, r"its study: Expected `str` matching regex"),
-        (("study", "entries", 0, "label"), UP, r"its study: Expected `str` matching regex"),
-        (("study", "entries", 0, "label"), "\x1b[31m", r"Expected `str` matching regex"),
-        (("study", "entries", 0, "label"), "a" * 400, r"Expected `str` matching regex"),
-        (("study", "entries", 0, "env"), {"A=1; rm": "x"}, r"Expected `str` matching regex"),
-        (("study", "name"), UP, r"its study: Expected `str` matching regex"),
+        (("study", "tests", 0, "name"), UP, f"its study: {NO_NAME}"),
+        (("study", "entries", 0, "label"), UP, f"its study: {NO_NAME}"),
+        (("study", "entries", 0, "env"), {"A=1; rm": "x"}, NO_NAME),
+        (("study", "name"), UP, f"its study: {NO_NAME}"),
         (("study", "entries"), [], "study.entries: at least one is needed"),
         (("study", "entries", 0, "label"), "uvicorn", "study.entries: one occurs twice"),
         (("study", "tests"), [], "study.tests: at least one is needed"),
-        (("study", "tests", 0, "rate"), "fast", "its study: Expected `float`, got `str` - at `$.rate`"),
-        (("study", "tests", 0, "rate"), -1, "Expected `float` > "),
         (("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
         (("study", "tests", 0, "requests"), [], "its study: latency: "),
-        (("study", "tests", 0, "requests", 0, "path"), 5, "Expected `str`, got `int`"),
-        (("study", "tests", 0, "requests", 0, "body"), 5, "Expected `str | null`, got `int`"),
-        (("study", "tests", 0), REPLAY, "recorded: a request that is not there"),
+        (("study", "tests", 0), as_json(REPLAY), "recorded: a request that is not there"),
         (("study", "tests", 1, "objective"), "fast", "objective: 'fast' is not a limit"),
         (("study", "tests", 0, "kind"), "guess", "its study: unknown kind of test 'guess'"),
         (("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),
         (("setups",), {}, "setups: "),
-        (("order", 0, "label"), UP, "Expected `str` matching regex"),
         (("order", 0, "label"), "iis", "order: labels: 'iis' is not among gunicorn, uvicorn"),
         (("order", 0, "number"), 2, "order: numbers: one occurs twice"),
-        (("created",), "today", "Expected `str` matching regex"),
-        (("git", "revision"), "HEAD; rm -rf /", "Expected `str` matching regex"),
-        (("knobs",), {"A B": "1"}, "Expected `str` matching regex"),
+        (("created",), "today", NO_NAME),
+        (("git", "revision"), "HEAD; rm -rf /", NO_NAME),
+        (("knobs",), {"A B": "1"}, NO_NAME),
         (("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "it is nested more than 12 deep"),
         (("machine",), {"memory_mb": "much"}, "machine.memory_mb is not a number"),
         (("machine",), {"cores": 2**200}, "it holds a number of 201 bits"),
@@ -129,27 +103,20 @@ def test_what_describes_no_run_is_refused(run, refused, path, new, says):
     ("path", "new", "says"),
     [
         (("schema",), 7, "has schema 7; this version reads schema 5"),
-        (("label",), UP, "Expected `str` matching regex"),
-        (("test",), UP, "Expected `str` matching regex"),
+        (("label",), UP, NO_NAME),
+        (("test",), UP, NO_NAME),
         (("label",), "iis", "number 1, iis in latency in block 1, is not in the run's order"),
-        (("test",), "capacity", "is not in the run's order"),
         (("number",), 99, "is not in the run's order"),
-        (("block",), 2, "is not in the run's order"),
         (("attempt",), 2, "under another name"),
-        (("status",), "fine", "Expected `str` matching regex"),
-        (("result", "rate"), "fast", "Expected `float`, got `str` - at `$.result.rate`"),
         (("result", "rate"), 1e300, "Expected `float` <= "),
-        (("result", "sent"), -1, "Expected `int` >= 0"),
         (("result", "sent"), 10**30, "Expected `int`"),
-        (("result", "errors"), {"unlucky": 1}, "Expected `str` matching regex"),
-        (("result", "latency_of"), "guess", "Expected `str` matching regex"),
+        (("result", "latency_of"), "guess", NO_NAME),
         (("result", "response_time_ms", "p99"), ..., "Expected `object` of length >= 7"),
-        (("result", "response_time_ms", "p99"), "slow", "Expected `float | null`, got `str`"),
         (("result", "histograms"), {"failed": "!"}, "result.histograms.failed: not an HDR histogram"),
         (("result", "histograms"), {"failed": "AAAA"}, "result.histograms.failed: not an HDR histogram"),
-        (("processes", 0, "role"), "x\x1b", "Expected `str` matching regex"),
-        (("flags",), [{"reason": "a b", "severity": "invalid", "sentence": ""}], "Expected `str` matching regex"),
-        (("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], "Expected `str` matching regex"),
+        (("processes", 0, "role"), "x\x1b", NO_NAME),
+        (("flags",), [{"reason": "a b", "severity": "invalid", "sentence": ""}], NO_NAME),
+        (("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], NO_NAME),
     ],
 )
 def test_what_is_no_trial_of_the_run_is_refused(run, refused, path, new, says):
@@ -162,14 +129,11 @@ def test_what_is_no_trial_of_the_run_is_refused(run, refused, path, new, says):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('{"schema":1}', "has schema 1; this version reads schema 5"),
-        ('{"schema":5}', "it lacks 'study'"),
         ('{"schema":5,"study":{"tests":[1]}}', "does not describe a run"),
         ("[]", "Expected `object`, got `array`"),
         ('{"a":NaN}', "JSON is malformed"),
         ('{"a":1e999}', "Number out of range"),
         ('{"a":' * 100_000, "it is nested too deeply"),
-        ("", "Input data was truncated"),
     ],
 )
 def test_what_is_no_run_at_all_is_refused(run, refused, text, says):
@@ -178,14 +142,10 @@ def test_what_is_no_run_at_all_is_refused(run, refused, text, says):
 
 
 @pytest.mark.parametrize("file", ["run.json", "trials/0001-gunicorn-latency.json"])
-def test_a_file_of_gigabytes_is_not_read(run, refused, file):
+def test_a_file_of_gigabytes_is_not_read_and_a_pipe_not_waited_for(run, refused, file):
     with (run / file).open("r+b") as vast:
         vast.truncate(10**12)
     assert "cannot be read: it is larger than 100 MB" in refused()
-
-
-@pytest.mark.parametrize("file", ["run.json", "trials/0001-gunicorn-latency.json"])
-def test_a_pipe_is_not_waited_for(run, refused, file):
     (run / file).unlink()
     os.mkfifo(run / file)
     assert "cannot be read: it is not a regular file" in refused()
@@ -201,10 +161,18 @@ def test_a_trial_under_another_name_is_refused(run, refused):
     assert "0001-other.json is not a trial: it is 0001-gunicorn-latency, under another name" in refused()
 
 
+WRITTEN = ("charts", "trials", "run.json", "index.rst", "report.html", "summary.csv", "charts/latency-latency.svg")
+
+
 @pytest.mark.parametrize(
-    "inside", ["charts", "trials", "run.json", "index.rst", "report.html", "summary.csv", "charts/latency-latency.svg"]
+    ("inside", "target"),
+    [
+        *((inside, "outside") for inside in WRITTEN),
+        ("run.json", "nowhere"),
+        ("charts", "nowhere"),
+        ("trials", "itself"),
+    ],
 )
-@pytest.mark.parametrize("target", ["outside", "nowhere", "itself"])
 def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, target):
     outside = tmp_path / "outside"
     if inside in ("charts", "trials"):
@@ -226,20 +194,22 @@ def test_the_folder_itself_may_be_a_link(command, run, tmp_path):
     assert (run / "report.html").is_file()
 
 
-@pytest.mark.parametrize("blocked", ["charts", "index.rst", "charts/old.svg"])
-def test_what_cannot_be_written_or_removed_is_named(command, run, blocked):
+@pytest.mark.parametrize(
+    ("blocked", "cannot"), [("charts", "write"), ("index.rst", "write"), ("charts/old.svg", "remove")]
+)
+def test_what_cannot_be_written_or_removed_is_named(command, run, blocked, cannot):
     if blocked == "charts":
         (run / blocked).write_text("a file")
     else:
         (run / blocked).mkdir(parents=True)
     code, printed, errors = command("report", run, "--rebuild")
     assert (code, printed, errors.count("\n")) == (1, "", 1)
-    assert f"cannot {'remove' if 'old' in blocked else 'write'}" in errors
-    assert blocked in errors
+    assert re.search(f"cannot {cannot} .*{blocked}", errors)
 
 
 def test_the_list_names_what_cannot_be_read(command, run, monkeypatch):
     monkeypatch.setattr("loadtests.files.RESULTS", run.parent)
     rewrite(run / "run.json", ("study", "tests", 0, "name"), UP)
-    code, _, errors = command("list")
+    code, printed, errors = command("list", "runs")
     assert (code, errors) == (0, "")
+    assert "cannot be read: " in printed

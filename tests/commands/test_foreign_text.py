@@ -11,6 +11,7 @@ from docutils.parsers.rst import Directive, directives
 from rich.console import Console
 
 from loadtests.commands.console import data, err, out, say
+from loadtests.formatting import printable
 from loadtests.records import Flag
 from loadtests.records.run.run_record import LeftOut, SetupRecord
 from loadtests.workload import Request, Workload
@@ -20,6 +21,7 @@ COMMANDS = "\x1b[31mred\x1b[0m\x1b]0;title\x07\x1b]8;;http://192.0.2.1\x1b\\link
 MARKUP = ":smile: [/red] [bold]b[/bold] {x}"
 PAGE = "<script>alert(1)</script> **b** `r`_ |s|"
 HOSTILE = f"{COMMANDS} {MARKUP} {PAGE}"
+SHAPE = {"labels": ("gunicorn", "uvicorn"), "tests": ("latency",), "blocks": 2}
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
@@ -35,18 +37,15 @@ class Figure(Directive):
 @pytest.fixture
 def run(build_run):
     """A run with all that in every text that is not a name."""
-    labels = ("gunicorn", "uvicorn")
     built = build_run(
-        labels=labels,
-        tests=("latency",),
-        blocks=2,
+        **SHAPE,
         lost=(("uvicorn", "latency", 1),),
         study={"title": f".. raw:: html {HOSTILE}", "question": f".. include:: /etc/passwd {HOSTILE}::"},
         record={
             "command": f"python -m loadtests\n\n.. raw:: html\n\n   {HOSTILE}",
             "machine": {"cpu": HOSTILE, HOSTILE: HOSTILE},
             "versions": {"python": HOSTILE, "packages": {HOSTILE: HOSTILE}},
-            "setups": {label: SetupRecord(HOSTILE, HOSTILE, HOSTILE) for label in labels},
+            "setups": {label: SetupRecord(HOSTILE, HOSTILE, HOSTILE) for label in SHAPE["labels"]},
             "left_out": (LeftOut("nginx", None, HOSTILE),),
             "database": HOSTILE,
         },
@@ -81,19 +80,16 @@ def test_an_error_is_printed_likewise(refused):
 
 
 @pytest.mark.parametrize("console", [out, err])
-def test_so_is_whatever_a_command_prints(console, capsys):
+def test_so_is_whatever_a_command_prints_and_colours_of_our_own_remain(console, capsys):
     console.print(data(HOSTILE))
     console.print(COMMANDS)
     say(HOSTILE)
-    printed = capsys.readouterr()
-    assert not OBEYED.search(printed.out + printed.err)
-    assert MARKUP in printed.out + printed.err
-
-
-def test_colours_of_our_own_remain():
-    console = Console(force_terminal=True, color_system="standard")
-    with console.capture() as captured:
-        console.print(data(f"a{COMMANDS}", "red"))
+    printed = "".join(capsys.readouterr())
+    assert not OBEYED.search(printed)
+    assert MARKUP in printed
+    coloured = Console(force_terminal=True, color_system="standard")
+    with coloured.capture() as captured:
+        coloured.print(data(f"a{COMMANDS}", "red"))
     assert captured.get().startswith("\x1b[31ma")
     assert captured.get().count("\x1b[") == 2
 
@@ -122,8 +118,6 @@ def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
 
 
 def test_a_workload_that_is_printed_is_the_same_workload():
-    from loadtests.formatting import printable
-
     request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
     text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
     assert printable(text) == text
@@ -131,7 +125,7 @@ def test_a_workload_that_is_printed_is_the_same_workload():
 
 
 def test_a_summary_next_to_a_pull_request_shows_it_as_text(run, build_run, command):
-    other = build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=2, name="other").path
+    other = build_run(**SHAPE, name="other").path
     _, summary, _ = command("compare", run, other, "--format", "github")
     assert r"\<script\>alert" in summary
     assert not re.search(rf"(?<!\\)<script|(?<!\\)\*\*b|{OBEYED.pattern}", summary)

@@ -33,29 +33,18 @@ HOW = {
 pytestmark = pytest.mark.slow
 few, some = settings(max_examples=max(1, EXAMPLES // 5), **HOW), settings(max_examples=EXAMPLES, **HOW)
 
-HAR = {
-    "log": {
-        "version": "1.2",
-        "creator": {"name": "x", "version": "1"},
-        "entries": [
-            {
-                "startedDateTime": "2026-11-21T07:30:00.000Z",
-                "request": {
-                    "method": "POST",
-                    "url": "http://127.0.0.1:8000/echo?token=secret",
-                    "headers": [{"name": "Content-Type", "value": "application/json"}],
-                    "postData": {"mimeType": "application/json", "text": '{"a": 1}'},
-                },
-                "response": {"status": 200, "headers": []},
-            },
-            {
-                "startedDateTime": "2026-11-21T07:30:01.000Z",
-                "request": {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": []},
-                "response": {"status": 200, "headers": []},
-            },
-        ],
-    }
+ENTRY = {
+    "startedDateTime": "2026-11-21T07:30:00.000Z",
+    "request": {
+        "method": "POST",
+        "url": "http://127.0.0.1:8000/echo?token=secret",
+        "headers": [{"name": "Content-Type", "value": "application/json"}],
+        "postData": {"mimeType": "application/json", "text": '{"a": 1}'},
+    },
+    "response": {"status": 200, "headers": []},
 }
+PAGE = {**ENTRY, "request": {"method": "GET", "url": "http://127.0.0.1:8000/", "headers": []}}
+HAR = {"log": {"version": "1.2", "creator": {"name": "x", "version": "1"}, "entries": [ENTRY, PAGE]}}
 STEPS = {
     "schema_name": "test",
     "requests": [
@@ -71,8 +60,6 @@ WORKLOAD = {
         {"path": "/upload", "method": "PUT", "body_file": "below/body"},
     ]
 }
-BODY = {"below/body": b"\xff"}
-ENDINGS = ["", ".toml", ".json", ".py", "/below/body"]
 RECIPE = [
     {
         "route": "/news*",
@@ -90,6 +77,7 @@ duration = "1s"
 services = ["origin"]
 recipe = "below/recipe.json"
 """
+FILES = {"played.toml": PLAYED, "below/body": b"\xff"}  # that others name
 # All there is but the engine that not every load fits.
 FITTING = {
     **FULL,
@@ -121,7 +109,7 @@ def attempt(command, tmp_path, monkeypatch):
     def run(*arguments, **files):
         for left in folder.iterdir():
             left.unlink() if left.is_file() else shutil.rmtree(left)
-        for name, content in files.items():
+        for name, content in {**FILES, **files}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         previous = signal.signal(signal.SIGPROF, too_long)
@@ -146,86 +134,51 @@ def attempt(command, tmp_path, monkeypatch):
     return run
 
 
-@pytest.fixture
-def a_run(run_builder, tmp_path_factory):
-    """The files of a small run folder, by their paths."""
-    folder = run_builder(tmp_path_factory.mktemp("run"))(labels=("gunicorn", "uvicorn"), tests=("latency",)).path
-    found = [folder / "run.json", *sorted((folder / "trials").iterdir())]
-    return {f"r/{file.relative_to(folder)}": json.loads(file.read_text()) for file in found}
+# The command that reads a file of each kind, and one that is right.
+KINDS = {
+    "a.toml": (("run", "a.toml", "--dry-run"), toml(FITTING)),
+    "w.toml": (("run", "first-look", "--dry-run", "--workload", "w.toml"), toml(WORKLOAD)),
+    "below/recipe.json": (("run", "played.toml", "--dry-run"), json.dumps(RECIPE)),
+    "a.har": (("workload", "har", "a.har"), json.dumps(HAR)),
+    "journey.har": (("workload", "journey", "journey.har"), json.dumps(HAR)),
+    "steps.json": (("workload", "journey", "steps.json"), json.dumps(STEPS)),
+    "access.log": (("workload", "log", "access.log"), LINE),
+}
+SHIPPED = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
 
 
-def studies():
-    shipped = [decode.read_toml(path) for path in sorted(STUDIES.glob("*.toml"))]
-    return st.sampled_from([SMALL, FITTING, *shipped]).flatmap(changed)
+def named(key, name, ending):
+    """A study that names a file."""
+    kind, load = ("journey", {"users": 1}) if key == "journey" else ("latency", {"rate": 10})
+    return {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
 
 
-def test_what_is_generated_is_right_where_nothing_is_changed(attempt):
+KEYS, ENDINGS = ("body_file", "workload", "journey", "recipe"), ("", ".toml", ".json", ".py", "/below/body")
+# Files with something in them that should not be there; a kind may have several.
+HOSTILE = [
+    ("a.toml", st.sampled_from([SMALL, FITTING, *SHIPPED]).flatmap(changed).map(toml)),
+    ("a.toml", st.builds(named, st.sampled_from(KEYS), words, st.sampled_from(ENDINGS)).map(toml)),
+    ("w.toml", changed(WORKLOAD).map(toml)),
+    ("below/recipe.json", changed(RECIPE).map(json.dumps)),
+    *((name, changed(HAR).map(json.dumps)) for name in ("a.har", "journey.har")),
+    ("steps.json", changed(STEPS).map(json.dumps)),
+    ("access.log", st.builds(lambda at, text: LINE[:at] + text + LINE[at:], st.integers(0, len(LINE)), words)),
+    *((name, st.text() | st.binary()) for name in KINDS),
+]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_generated_is_right_where_nothing_is_changed(attempt, name):
     """Else all that follows would only try the reading of files."""
-    for study in (SMALL, FITTING):
-        assert attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}) == 0
-    assert attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(WORKLOAD)}, **BODY) == 0
-    assert attempt("run", "a.toml", "--dry-run", **{"a.toml": PLAYED, "below/recipe.json": json.dumps(RECIPE)}) == 0
-    assert attempt("workload", "har", "a.har", **{"a.har": json.dumps(HAR)}) == 0
-    assert attempt("workload", "log", "access.log", **{"access.log": LINE}) == 0
-    assert attempt("workload", "journey", "a.har", **{"a.har": json.dumps(HAR)}) == 0
-    assert attempt("workload", "journey", "a.json", **{"a.json": json.dumps(STEPS)}) == 0
+    arguments, right = KINDS[name]
+    assert attempt(*arguments, **{name: right}) == 0
 
 
+@pytest.mark.parametrize(("name", "content"), HOSTILE)
 @some
-@given(study=studies())
-def test_a_study(attempt, study):
-    attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)})
-
-
-@some
-@given(text=st.text() | st.binary())
-def test_a_file_that_is_none(attempt, text):
-    attempt("run", "a.toml", "--dry-run", **{"a.toml": text})
-    attempt("run", "first-look", "--dry-run", "--workload", "a.toml", **{"a.toml": text})
-    attempt("workload", "har", "a.har", **{"a.har": text})
-    attempt("workload", "journey", "a.har", **{"a.har": text})
-    attempt("workload", "log", "access.log", **{"access.log": text})
-
-
-@some
-@given(workload=changed(WORKLOAD))
-def test_a_workload(attempt, workload):
-    attempt("run", "first-look", "--dry-run", "--workload", "w.toml", **{"w.toml": toml(workload)}, **BODY)
-
-
-@some
-@given(recipe=changed(RECIPE))
-def test_a_recipe(attempt, recipe):
-    attempt("run", "a.toml", "--dry-run", **{"a.toml": PLAYED, "below/recipe.json": json.dumps(recipe)})
-
-
-@some
-@given(key=st.sampled_from(["body_file", "workload", "journey", "recipe"]), name=words, ending=st.sampled_from(ENDINGS))
-def test_a_file_that_a_study_names(attempt, key, name, ending):
-    kind = "journey" if key == "journey" else "latency"
-    load = {"users": 1} if key == "journey" else {"rate": 10}
-    study = {**SMALL, "tests": {kind: {**load, "duration": "1s", key: name + ending}}}
-    attempt("run", "a.toml", "--dry-run", **{"a.toml": toml(study)}, **BODY)
-
-
-@some
-@given(recording=changed(HAR))
-def test_a_recording_of_a_browser(attempt, recording):
-    attempt("workload", "har", "a.har", **{"a.har": json.dumps(recording)})
-    attempt("workload", "journey", "a.har", **{"a.har": json.dumps(recording)})
-
-
-@some
-@given(steps=changed(STEPS))
-def test_a_requests_file(attempt, steps):
-    attempt("workload", "journey", "a.json", **{"a.json": json.dumps(steps)})
-
-
-@some
-@given(before=words, place=st.integers(0, len(LINE)), inserted=words)
-def test_an_access_log(attempt, before, place, inserted):
-    lines = [before, LINE[:place] + inserted + LINE[place:], LINE]
-    attempt("workload", "log", "access.log", **{"access.log": "\n".join(lines)})
+@given(data=st.data())
+def test_a_file(attempt, name, content, data):
+    attempt(*KINDS[name][0], **{name: data.draw(content)})
 
 
 @some
@@ -241,16 +194,23 @@ def test_the_options_of_a_load_elsewhere(attempt, url, option, value):
     assert attempt("load", url.replace("\x00", ""), option, value.replace("\x00", "")) != 0
 
 
-@some
-@given(data=st.data())
-def test_a_run_folder(attempt, a_run, data):
+@pytest.fixture
+def a_run(run_builder, tmp_path_factory):
+    """The files of a small run folder, by their paths."""
+    folder = run_builder(tmp_path_factory.mktemp("run"))(labels=("gunicorn", "uvicorn"), tests=("latency",)).path
+    found = [folder / "run.json", *sorted((folder / "trials").iterdir())]
+    return {f"r/{file.relative_to(folder)}": json.loads(file.read_text()) for file in found}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "examples"), [(("compare", "r", "--setups", "gunicorn,uvicorn"), some), (("report", "r"), few)]
+)
+def test_a_run_folder(attempt, a_run, arguments, examples):
     """Of somebody else: its record and one of its trials."""
-    files = {name: json.dumps(data.draw(changed(value))) for name, value in a_run.items()}
-    attempt("compare", "r", "--setups", "gunicorn,uvicorn", **files)
 
+    @examples
+    @given(data=st.data())
+    def try_changed(data):
+        attempt(*arguments, **{name: json.dumps(data.draw(changed(value))) for name, value in a_run.items()})
 
-@few
-@given(data=st.data())
-def test_a_report_of_a_run_folder(attempt, a_run, data):
-    files = {name: json.dumps(data.draw(changed(value))) for name, value in a_run.items()}
-    attempt("report", "r", **files)
+    try_changed()

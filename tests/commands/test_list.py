@@ -27,23 +27,22 @@ def rows(command, kind):
     return {row["name"]: row for row in json.loads(command("list", "--json")[1])[kind]}
 
 
-def test_setups_say_what_they_lack_here(command, without):
+def test_all_there_is_is_listed_and_a_kind_as_a_table(command):
+    listing = {kind: rows(command, kind).keys() for kind in ("setups", "studies", "engines")}
+    assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= listing["setups"]
+    assert {"first-look", "2016"} <= listing["studies"]
+    assert list(listing["engines"]) == ["openloop", "loadtest", "locust"]
+    assert command("list", "engines")[1].startswith("engines\nname")
+
+
+def test_setups_say_what_they_lack_here_and_studies_which_they_do_without(command, without):
     without("daphne")
-    found = rows(command, "setups")
-    assert found["daphne-ipc"]["not_here"] == "lacks daphne"
-    assert found["waitress"]["not_here"] == ""
+    found, studies = rows(command, "setups"), rows(command, "studies")
+    assert (found["daphne-ipc"]["not_here"], found["waitress"]["not_here"]) == ("lacks daphne", "")
     assert "lacks daphne" in command("list", "setups")[1]
     assert re.search(r"setups, \d+ with something missing here; all of them: .* list setups", command("list")[1])
-
-
-def test_studies_say_which_setups_they_have_to_do_without(command, without):
-    without("daphne")
-    studies = rows(command, "studies")
     assert studies["first-look"]["not_here"] == "without daphne, daphne-ipc, daphne-redis"
     assert studies["sweep"]["not_here"] == ""
-
-
-def test_a_study_without_its_baseline_cannot_run(command, without):
     without("gunicorn")
     assert rows(command, "studies")["first-look"]["not_here"] == "its baseline gunicorn lacks gunicorn"
 

@@ -7,25 +7,24 @@ import pytest
 
 pytestmark = pytest.mark.exhaustive
 
-SETTINGS = """
-SECRET_KEY = "x"
-ALLOWED_HOSTS = ["*"]
-ROOT_URLCONF = "site_urls"
-TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
-USE_TZ = True
-"""
-# The view uses three parts of CPU time for every seven that its template has used.
-URLS = """
+# Settings with a view that uses three parts of CPU time for every seven that its template has used.
+PROJECT = """
 import time
 from django.http import HttpResponse
 from django.template import Context, Template
 from django.urls import path
 
-PAGE = Template("{% for row in rows %}{{ row|stringformat:'05d' }}{% endfor %}")
+SECRET_KEY = "x"
+ALLOWED_HOSTS = ["*"]
+ROOT_URLCONF = "known_shares"
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
+USE_TZ = True
+PAGE = "{% for row in rows %}{{ row|stringformat:'05d' }}{% endfor %}"
 
-def page(request):
+def page(request, made=[]):
+    made or made.append(Template(PAGE))
     begun = time.thread_time()
-    html = PAGE.render(Context({"rows": range(1000)}))
+    html = made[0].render(Context({"rows": range(1000)}))
     spent = time.thread_time() - begun
     end = time.thread_time() + spent * 3 / 7
     while time.thread_time() < end:
@@ -34,33 +33,24 @@ def page(request):
 
 urlpatterns = [path("", page)]
 """
-ENTRY = """
+WSGI = """
 import os
-from django.core.{0} import get_{0}_application
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
-application = get_{0}_application()
+from django.core.wsgi import get_wsgi_application
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "known_shares")
+application = get_wsgi_application()
 """
-
-
-@pytest.fixture
-def project(tmp_path):
-    """The folder of a Django project whose shares are known."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    (folder / "manage.py").write_text("")
-    (folder / "site_settings.py").write_text(SETTINGS)
-    (folder / "site_urls.py").write_text(URLS)
-    (folder / "entry_wsgi.py").write_text(ENTRY.format("wsgi"))
-    (folder / "entry_asgi.py").write_text(ENTRY.format("asgi"))
-    return folder
 
 
 @pytest.mark.servers
 @pytest.mark.parametrize("setup", ["gunicorn", "uvicorn"])
-def test_known_shares_are_found_through_a_server(command, project, setup, tmp_path):
-    folder = tmp_path / "profile"
-    own = ["--app", project, "--settings", "site_settings", "--python", sys.executable]
-    own += ["--wsgi", "entry_wsgi:application", "--asgi", "entry_asgi:application"]
+def test_known_shares_are_found_through_a_server(command, setup, tmp_path):
+    project, folder = tmp_path / "site", tmp_path / "profile"
+    project.mkdir()
+    (project / "manage.py").touch()
+    (project / "known_shares.py").write_text(PROJECT)
+    (project / "entry.py").write_text(WSGI)
+    own = ["--app", project, "--settings", "known_shares", "--wsgi", "entry:application"]
+    own += ["--python", sys.executable]
     code, printed, errors = command("profile", setup, *own, "--duration", "12s", "--rounds", "1", "--output", folder)
     assert code == 0, errors
     assert "of CPU time per request" in printed
@@ -89,9 +79,3 @@ def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_p
     assert errors.count("\n") == 1
     assert not folder.exists()
     cli.wait_until_nothing_runs()
-
-
-def test_several_setups_have_no_folder_in_common(refused, tmp_path):
-    assert "--output is the folder of one profile" in refused(
-        "profile", "uvicorn,uvicorn-hopless", "--output", tmp_path / "both"
-    )

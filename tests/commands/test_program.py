@@ -1,6 +1,9 @@
-"""The command `loadtests` that `make setup` leaves next to Python: it works in every folder, and its words complete."""
+"""The command line as a program: its help, its version, what a shell completes, what it imports, and how it ends."""
 
 import os
+import re
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +16,8 @@ from loadtests.records.run import folder
 
 @pytest.fixture(scope="module")
 def loadtests(tmp_path_factory):
-    """A function: runs the command in a folder of its own; gives what it printed, and as an error."""
+    """A function: runs the command that `make setup` leaves next to Python, in a folder of its own; gives what it
+    printed, and as an error."""
     environment = tmp_path_factory.mktemp("environment") / "venv"
     (environment / "bin").mkdir(parents=True)
     for name in ("pyvenv.cfg", "lib", "bin/python"):
@@ -23,26 +27,12 @@ def loadtests(tmp_path_factory):
     subprocess.run(["make", f"VENV={environment}", str(program)], cwd=ROOT, check=True, capture_output=True, timeout=30)
 
     def run(*arguments, **env):
-        done = subprocess.run(
-            [program, *arguments],
-            cwd=tmp_path_factory.mktemp("elsewhere"),
-            env={**os.environ, **env},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        options = {"capture_output": True, "text": True, "timeout": 60}
+        done = subprocess.run([program, *arguments], cwd=elsewhere, env={**os.environ, **env}, **options)
         return done.stdout, done.stderr
 
     return run
-
-
-def completed(loadtests, *words):
-    line = " ".join(("loadtests", *words))
-    printed, errors = loadtests(
-        _LOADTESTS_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words))
-    )  # fmt: skip
-    assert errors == ""
-    return printed.split()
 
 
 def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
@@ -51,22 +41,92 @@ def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
     assert errors == "error: nothing is not a run folder (does not exist); `loadtests list` names those there are\n"
 
 
-def test_studies_setups_and_runs_are_completed(loadtests):
-    assert completed(loadtests, "run", "fir") == ["first-look"]
-    assert completed(loadtests, "serve", "daphne-") == ["daphne-channels", "daphne-ipc", "daphne-redis"]
-    references = {folder.name for folder in folder.runs() if folder.name.startswith("reference-")}
-    assert references == set(completed(loadtests, "compare", "reference-"))
+RUNS = sorted(run.name for run in folder.runs() if run.name.startswith("reference-"))
 
 
-def test_the_last_of_a_list_of_setups_is_completed(loadtests):
-    assert completed(loadtests, "run", "--setups", "gunicorn,uw") == [
-        "gunicorn,uwsgi",
-        "gunicorn,uwsgi-gevent",
-        "gunicorn,uwsgi-threads",
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (("run", "fir"), ["first-look"]),
+        (("serve", "daphne-"), ["daphne-channels", "daphne-ipc", "daphne-redis"]),
+        (("compare", "reference-"), RUNS),
+        (("run", "--setups", "gunicorn,uw"), [f"gunicorn,uwsgi{kind}" for kind in ("", "-gevent", "-threads")]),
+    ],
+)
+def test_studies_setups_and_runs_are_completed(loadtests, words, completed):
+    line = " ".join(("loadtests", *words))
+    env = {"_LOADTESTS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
+    printed, errors = loadtests(**env)
+    assert (sorted(printed.split()), errors) == (completed, "")
+
+
+@pytest.mark.parametrize("before", [(), ("run",), ("hosts", "prepare")])
+def test_help_is_also_short(command, before):
+    code, printed, _ = command(*before, "-h")
+    assert (code, printed) == (0, command(*before, "--help")[1])
+    assert re.search("--help +-h ", printed)
+
+
+def test_without_a_command_the_help_is_shown(command):
+    code, printed, errors = command()
+    assert (code, errors) == (2, "")
+    assert "Usage: " in printed
+    assert "profile" in printed
+
+
+def test_the_version_is_that_of_the_project_and_its_revision(command):
+    code, printed, _ = command("--version")
+    assert code == 0
+    assert re.fullmatch(r"django-serving-benchmark \d+\.\d+\.\d+(, revision [0-9a-f]{12}( with changes)?)?\n", printed)
+
+
+def test_ctrl_c_says_that_it_was(cli):
+    process = cli.start("check", "gunicorn")
+    assert process.stdout.readline() == "preparing the project ...\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == "error: interrupted\n"
+    assert process.returncode == 130
+    cli.wait_until_nothing_runs()
+
+
+def test_a_taken_port_is_named_with_its_owner(refused, free_port):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", free_port))
+        listener.listen()
+        assert re.search(rf"port {free_port} is taken by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
+
+
+# `report` hands the console on to the formats.
+PRINTS = (
+    "loadtests/commands/",
+    "loadtests/report/formats/",
+    "loadtests/report/reports.py",
+    "loadtests/report/terminal_tables.py",
+)
+SLOW = {"altair", "django", "lmdb", "numpy", "psutil", "scipy", "vl_convert"}
+HELP = """
+import sys
+sys.argv = ["loadtests", *sys.argv[1:], "--help"]
+from loadtests.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_only_what_prints_imports_rich():
+    files = ((file, file.read_text(encoding="utf-8")) for file in (ROOT / "loadtests").rglob("*.py"))
+    importing = [
+        str(file.relative_to(ROOT)) for file, text in files if re.search(r"^ *(from|import) rich\b", text, re.M)
     ]
+    assert [file for file in importing if not file.startswith(PRINTS)] == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_what_a_shell_needs_is_printed(loadtests, shell):
-    printed, _ = loadtests("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert "_LOADTESTS_COMPLETE" in printed
+@pytest.mark.parametrize("command", [(), ("run",)])
+def test_help_imports_nothing_slow(command):
+    done = subprocess.run(
+        [sys.executable, "-c", HELP, *command], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert set(done.stdout.rpartition("loaded: ")[2].split()) & SLOW == set()

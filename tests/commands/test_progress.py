@@ -33,24 +33,23 @@ def result(**fields):
     return good_result(load, **{"rate": 1500.0, "response_time_ms": times, **fields})
 
 
-def test_a_trial_has_its_figures(ended):
-    assert ended(result=result()) == ["  3/28 gunicorn, latency: 1,500 requests/s, p50 1.2 ms, p99 10.0 ms"]
+FOUND = CapacityRecord(186.0, 200.0, "server", "186 streams within the objective", "p99<100ms", ())
+RATE, TIMES = "  3/28 gunicorn, latency: 1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
 
 
-def test_a_search_has_what_it_found_and_not_the_figures_of_its_last_probe(ended):
-    found = CapacityRecord(186.0, 200.0, "server", "186 streams within the objective", "p99<100ms", ())
-    assert ended(result=result(), capacity=found) == ["  3/28 gunicorn, latency: 186 streams within the objective"]
-
-
-def test_what_an_engine_does_not_know_is_left_out(ended):
-    assert ended(result=result(response_time_ms=NOTHING)) == ["  3/28 gunicorn, latency: 1,500 requests/s"]
-
-
-def test_one_error_is_not_many(ended):
-    [line] = ended(result=result(errors={"status": 1}, unfinished=2))
-    assert line.endswith(", 1 error, 2 unfinished")
-    [line] = ended(result=result(errors={"status": 1, "reset": 1}))
-    assert line.endswith(", 2 errors, 0 unfinished")
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"result": result()}, RATE + TIMES),
+        # What a search found, and not the figures of its last probe.
+        ({"result": result(), "capacity": FOUND}, "  3/28 gunicorn, latency: 186 streams within the objective"),
+        ({"result": result(response_time_ms=NOTHING)}, RATE),  # what an engine does not know is left out
+        ({"result": result(errors={"status": 1}, unfinished=2)}, f"{RATE}{TIMES}, 1 error, 2 unfinished"),
+        ({"result": result(errors={"status": 1, "reset": 1})}, f"{RATE}{TIMES}, 2 errors, 0 unfinished"),
+    ],
+)
+def test_a_trial_has_a_line_with_its_figures(ended, fields, line):
+    assert ended(**fields) == [line]
 
 
 def test_an_invalid_trial_says_why(ended):
@@ -70,43 +69,31 @@ def test_after_each_block_a_line_says_what_is_known_so_far():
     assert text.getvalue() == "block 2 of 4\n"
 
 
-def test_in_a_terminal_a_second_is_shown_with_its_rate_and_median():
-    text = io.StringIO()
-    with RunProgress(Console(file=text, width=80, force_terminal=True), 28, 300.0) as progress:
-        progress.doing("gunicorn, latency", 60.0)
-        progress.second(Second(0.0, 1030, 1023, 1023, 0, 3.14, 9.0))
-        progress._bar.refresh()
-    assert "gunicorn, latency: 1,023/s, p50 3.1 ms" in text.getvalue()
-
-
-def test_in_a_terminal_a_bar_says_what_is_done_and_the_time_left():
+def test_in_a_terminal_a_bar_says_what_is_done_how_it_goes_and_the_time_left():
     text = io.StringIO()
     console = Console(file=text, width=80, force_terminal=True)
     with RunProgress(console, 28, 300.0) as progress:
         progress.doing("block 1 of 4: starting gunicorn", 60.0)
         progress.doing("block 1 of 4: gunicorn, latency", 60.0)
         progress._bar.refresh()
-    assert "block 1 of 4: gunicorn, latency" in text.getvalue()
-    assert re.search(r"\b[1-4]:\d\d left", text.getvalue())
+        assert "block 1 of 4: gunicorn, latency" in text.getvalue()
+        assert re.search(r"\b[1-4]:\d\d left", text.getvalue())
+        progress.second(Second(0.0, 1030, 1023, 1023, 0, 3.14, 9.0))
+        progress._bar.refresh()
+    assert "gunicorn, latency: 1,023/s, p50 3.1 ms" in text.getvalue()
 
 
-def test_before_anything_is_done_it_is_as_planned():
-    assert seconds_left(planned_s=300, done_s=0, took_s=0) == 300
-
-
-def test_a_run_that_goes_as_planned_ends_as_planned():
-    assert seconds_left(planned_s=300, done_s=100, took_s=100) == 200
-
-
-def test_where_every_trial_is_repeated_the_rest_takes_twice_as_long_nearly():
-    assert seconds_left(planned_s=7200, done_s=3600, took_s=7200) == pytest.approx(7200, rel=0.01)
-
-
-def test_one_slow_trial_at_the_beginning_says_little():
-    assert seconds_left(planned_s=300, done_s=5, took_s=20) < 1.5 * 295
-    assert seconds_left(planned_s=300, done_s=FIRM_S, took_s=4 * FIRM_S) == 270 * 2.5
-
-
-def test_a_run_that_takes_longer_than_planned_has_nothing_left_at_the_end():
-    assert seconds_left(planned_s=300, done_s=300, took_s=600) == 0
-    assert seconds_left(planned_s=300, done_s=310, took_s=600) == 0  # blocks were added
+@pytest.mark.parametrize(
+    ("planned_s", "done_s", "took_s", "left_s"),
+    [
+        (300, 0, 0, 300),
+        (300, 100, 100, 200),
+        (7200, 3600, 7200, pytest.approx(7200, rel=0.01)),  # every trial is repeated
+        (300, 5, 20, pytest.approx(295, rel=0.5)),  # one slow trial at the beginning says little
+        (300, FIRM_S, 4 * FIRM_S, 270 * 2.5),
+        (300, 300, 600, 0),
+        (300, 310, 600, 0),  # blocks were added
+    ],
+)
+def test_the_time_left_is_at_the_pace_so_far(planned_s, done_s, took_s, left_s):
+    assert seconds_left(planned_s, done_s, took_s) == left_s

@@ -1,114 +1,185 @@
-"""``run``: what its options may not say together. That it runs is tested in tests/measure."""
+"""``run --dry-run``: what its options ask for, and nothing is started or written. That it runs: tests/measure."""
 
 import re
+import socket
 
 import pytest
 
-ALONE = "--resume goes on with a run as it was begun: it takes no study and no option but --anyway; leave out "
+from loadtests import files
+from loadtests.workload import sign_in
+
+STUDY = """
+title = "Two [setups]"
+setups = ["gunicorn", "uvicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
+blocks = 2
+[tests.latency]
+rate = 50
+duration = "1s"
+[tests.throughput]
+duration = "1s"
+"""
+BASELINE = ["gunicorn", "Gunicorn,", "the", "baseline", "latency,", "throughput"]
 
 
-@pytest.mark.parametrize(
-    ("others", "named"),
-    [
-        (["first-look"], "the study"),
-        (["--seed", "0"], "--seed"),
-        (["--blocks", "0"], "--blocks"),
-        (["--minutes", "0"], "--minutes"),
-        (["--price", "0"], "--price"),
-        (["--until", "2%"], "--until"),
-        (["--max-time", "1h"], "--max-time"),
-        (["--output", "."], "--output"),
-        (["--aa"], "--aa"),
-        (["--quick"], "--quick"),
-        (["--setups", "uvicorn"], "--setups"),
-        (["--dry-run"], "--dry-run"),
-        (["--path", "/"], "--path"),
-        (["--workload", "mix.toml"], "--workload"),
-        (["--app", "."], "--app"),
-        (["--app", ".", "--wsgi", "a:b"], "--app and --wsgi"),
-        (["--seed", "0", "--blocks", "3", "--quick"], "--seed, --blocks and --quick"),
-    ],
-)
-def test_a_resumed_run_takes_nothing_else(command, others, named):
-    assert command("run", "--resume", "somewhere", *others) == (1, "", f"error: {ALONE}{named}\n")
+@pytest.fixture
+def dry_run(command):
+    """A function: what a dry run prints that would begin."""
+
+    def run(*arguments):
+        code, printed, errors = command("run", *arguments, "--dry-run")
+        assert (code, errors) == (0, "")
+        assert printed.endswith("Nothing was started, and nothing was written.\n")
+        return printed
+
+    return run
 
 
-def test_options_of_a_project_need_a_project(command):
-    code, _, errors = command("run", "--resume", "somewhere", "--host-header", "a")
-    assert (code, errors) == (1, "error: --host-header is for a project of your own; name its folder: --app\n")
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A study's file, alone in its folder."""
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
+    file = tmp_path / "small.toml"
+    file.write_text(STUDY)
+    yield file
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        (["run", "first-look", "--minutes", "5", "--blocks", "3"], "--blocks"),
-        (["run", "first-look", "--minutes", "5", "--until", "2%"], "--until"),
-    ],
-)
-def test_one_option_says_how_many_blocks_there_are(refused, given, named):
-    errors = refused(*given)
-    assert errors == f"error: --minutes says how many blocks there are, and so does {named}; leave one out\n"
+def rows(printed):
+    return [line.split() for line in printed.splitlines()]
 
 
-@pytest.mark.parametrize(
-    "given", [["run", "first-look"], ["run", "first-look", "--aa"], ["run", "--aa", "--setups", "gunicorn"]]
-)
-def test_too_few_minutes_get_one_line(refused, given):
-    errors = refused(*given, "--minutes", "0.1")
-    assert errors.startswith("error: --minutes 0.1: 2 blocks of ")
+def test_setups_tests_knobs_and_how_long_it_takes_are_reported(dry_run, study, monkeypatch):
+    monkeypatch.setenv("THREADS", "4")
+    printed = dry_run(study, "--seed", "7")
+    assert printed.startswith("Two [setups]\n12 trials in 2 blocks, about 0.9 minutes, into ")
+    assert BASELINE in rows(printed)
+    assert ["two", "Gunicorn", "WORKERS=2", "latency,", "throughput"] in rows(printed)
+    assert "GET / at 50 requests per second" in printed
+    assert re.search(r"^knobs +THREADS=4 PORT=", printed, re.MULTILINE)
+    assert "7. The first block: latency: " in printed
 
 
-def test_a_setup_is_measured_with_and_without_hopless(command):
-    code, printed, errors = command("run", "first-look", "--setups", "uvicorn,uvicorn-hopless", "--dry-run")
-    assert (code, errors) == (0, "")
-    assert "uvicorn-hopless" in printed
-    assert "gunicorn" not in printed
+def test_what_would_be_left_out_is_reported_with_its_reason(dry_run, study):
+    text = STUDY.replace("[tests.latency]", '[tests.latency]\npath = "/async/"')
+    study.write_text(text.replace('"uvicorn"', '"uvicorn", "gunicorn-gevent"'))
+    printed = dry_run(study, "--setups", "uvicorn,gunicorn-gevent")
+    assert "left out  gunicorn-gevent, latency: it cannot run asynchronous views" in printed
+    assert "\n6 trials in 2 blocks" in printed
 
 
-def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(command):
-    code, printed, _ = command("run", "--app", "docs/examples/chat", "--hopless", "--dry-run")
-    assert code == 0
-    assert all(f"\n{name}-hopless  " in printed for name in ("uvicorn", "granian-asgi", "daphne"))
-    assert "gunicorn-hopless: hopless is for ASGI, and it is served otherwise" in printed
-    assert "gunicorn-again-hopless" not in printed
+def test_a_run_that_would_not_begin_fails_with_the_reason(command, study, free_port):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", free_port))
+        listener.listen()
+        code, printed, errors = command("run", study, "--dry-run")
+    assert (code, "12 trials" in printed) == (1, True)
+    assert f"it would not begin: port {free_port} is taken by" in errors
 
 
-def test_a_change_is_measured_side_by_side_with_its_base(command, tmp_path):
-    example = "docs/examples/chat"
-    code, printed, errors = command(
-        "run", "--app", example, "--base", example, "--setups", "gunicorn,uvicorn", "--hopless", "--dry-run"
-    )
-    assert (code, errors) == (0, "")
-    assert re.search(r"\ngunicorn-base +Gunicorn, base, the baseline", printed)
-    assert all(f"\n{name}-base  " in printed for name in ("uvicorn", "uvicorn-hopless"))
-    assert "-again" not in printed
-    assert "-own-project-base" in printed
-    code, _, errors = command("run", "--app", example, "--base", tmp_path, "--dry-run")
-    assert (code, errors) == (
-        1,
-        f"error: {tmp_path}: there is no manage.py in it; nor is it one folder below: name the folder that has it\n",
-    )
-    code, _, errors = command("run", "first-look", "--base", example, "--dry-run")
-    assert (code, errors) == (1, "error: --base is for a project of your own; name its folder: --app\n")
-    assert command("run", "sweep", "--app", example, "--base", example, "--dry-run")[0] == 1
+def test_a_project_is_not_loaded(dry_run, study, tmp_path_factory):
+    project = tmp_path_factory.mktemp("project")
+    (project / "manage.py").write_text("raise SystemExit('loaded')")
+    assert "the project was not loaded" in dry_run(study, "--app", project)
 
 
-def test_a_study_that_has_hopless_already_gets_it_once(command):
-    assert command("run", "channels-hops", "--hopless", "--dry-run") == command("run", "channels-hops", "--dry-run")
-    code, _, errors = command("run", "sweep", "--hopless", "--dry-run")
-    assert (code, errors.count("\n")) == (1, 1)
-    assert "is another" in errors
+def test_only_the_setups_that_are_named_are_run_and_one_of_them_is_the_baseline(dry_run, study):
+    printed = dry_run(study, "--setups", "two, gunicorn")
+    assert "8 trials in 2 blocks" in printed
+    assert BASELINE in rows(printed)
+    others = dry_run(study, "--setups", "two,uvicorn")
+    assert ["two", "Gunicorn,", "the", "baseline", "WORKERS=2", "latency,", "throughput"] in rows(others)
 
 
-def test_a_setup_against_itself_is_a_study_of_its_own_name(command):
-    code, printed, _ = command("run", "--aa", "--setups", "gunicorn", "--dry-run")
-    assert code == 0
+def test_a_rate_of_ones_own_is_that_of_all_latency_tests(dry_run, study):
+    study.write_text(STUDY.replace("rate = 50", 'rate = "auto"'))
+    assert "GET / at 50% of what the slowest setup holds" in dry_run(study)
+    printed = dry_run(study, "--rate", "120")
+    assert "GET / at 120 requests per second" in printed
+    assert "slowest" not in printed
+
+
+def test_minutes_say_how_many_blocks_there_are(dry_run):
+    printed = dry_run("first-look", "--setups", "gunicorn,uvicorn", "--minutes", "4")
+    found = re.search(r"trials in (\d+) blocks, about ([0-9.]+) minutes", printed)
+    assert int(found[1]) > 2
+    assert float(found[2]) <= 4.0
+
+
+def test_a_setup_against_itself_is_a_study_of_its_own_name(dry_run):
+    printed = dry_run("--aa", "--setups", "gunicorn")
     assert printed.startswith("gunicorn against itself\n12 trials in 3 blocks")
     assert "-aa-gunicorn" in printed
 
 
-def test_minutes_say_how_many_blocks_there_are(command):
-    _, printed, _ = command("run", "first-look", "--setups", "gunicorn,uvicorn", "--minutes", "4", "--dry-run")
-    found = re.search(r"trials in (\d+) blocks, about ([0-9.]+) minutes", printed)
-    assert int(found[1]) > 2
-    assert float(found[2]) <= 4.0
+def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(dry_run):
+    named = dry_run("first-look", "--setups", "uvicorn,uvicorn-hopless")
+    assert "uvicorn-hopless" in named
+    assert "gunicorn" not in named
+    printed = dry_run("--app", "docs/examples/chat", "--hopless")
+    assert all(f"\n{name}-hopless  " in printed for name in ("uvicorn", "granian-asgi", "daphne"))
+    assert "gunicorn-hopless: hopless is for ASGI, and it is served otherwise" in printed
+    assert "gunicorn-again-hopless" not in printed
+    assert dry_run("channels-hops", "--hopless") == dry_run("channels-hops")  # which has it already
+
+
+def test_a_change_is_measured_side_by_side_with_its_base(dry_run, command):
+    given = ("--app", "docs/examples/chat", "--base", "docs/examples/chat")
+    printed = dry_run(*given, "--setups", "gunicorn,uvicorn", "--hopless")
+    assert re.search(r"\ngunicorn-base +Gunicorn, base, the baseline", printed)
+    assert all(f"\n{name}-base  " in printed for name in ("uvicorn", "uvicorn-hopless"))
+    assert "-again" not in printed
+    assert "-own-project-base" in printed
+    assert command("run", "sweep", *given, "--dry-run")[0] == 1
+
+
+JOURNEY = 'from loadtests.journeys.base import Journey\n\nclass Mine(Journey):\n    path = "/shop/"\n'
+LOGIN = ("--login", "/in/", "--login-user", "ada")
+
+
+@pytest.fixture
+def mine(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(JOURNEY)
+    return file
+
+
+def test_a_journey_of_ones_own_is_measured_in_a_study_of_its_own_and_the_password_is_not_reported(
+    dry_run, monkeypatch, mine
+):
+    printed = dry_run("--journey", mine)
+    assert "the journey mine at /shop/, 20 users" in printed
+    assert "the journey mine at /shop/, 1 new users a second" in printed
+    monkeypatch.setenv(sign_in.PASSWORD, "hunter2")
+    printed = dry_run("--journey", mine, *LOGIN)
+    assert "the journey mine at /shop/, signed in at /in/, 20 users" in printed
+    assert "hunter2" not in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cookie", "says"),
+    [
+        (("--journey", "none.py"), None, "--journey none.py: a file of Python with a journey is needed"),
+        (("--journey", "BROKEN"), None, "path = 'shop': where the application begins is needed"),
+        (("first-look", "--journey", "MINE"), None, "first-look has no test whose users run a journey"),
+        (("--login", "/in/"), None, "what is missing is --login-user"),
+        (("--login-user", "ada"), None, "what is missing is --login, the page to sign in on"),
+        (("--login", "in", "--login-user", "ada"), None, "login: is 'in'; the path of a page is needed"),
+        (("--login", "//evil.example/in/", "--login-user", "ada"), None, "login: is '//evil.example/in/'; the path"),
+        (LOGIN, "a=b", "both are given; leave one out"),
+        (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: is no line of text"),
+        (LOGIN, None, "set JOURNEY_PASSWORD to the password of ada"),
+    ],
+)
+def test_a_journey_or_a_sign_in_that_makes_no_sense_is_one_line(command, monkeypatch, mine, arguments, cookie, says):
+    broken = mine.with_name("broken.py")
+    broken.write_text(JOURNEY.replace("/shop/", "shop"))
+    if cookie:
+        monkeypatch.setenv(sign_in.COOKIE, cookie)
+    named = {"MINE": mine, "BROKEN": broken}
+    code, _, errors = command("run", *(named.get(one, one) for one in arguments), "--dry-run")
+    assert (code, errors.count("\n"), says in errors) == (1, 1, True), errors
+
+
+def test_a_cookie_in_the_environment_signs_in_nobody_who_walks_another_journey(dry_run, monkeypatch):
+    monkeypatch.setenv(sign_in.COOKIE, "sessionid=1")
+    assert "signed in" not in dry_run("scale")

@@ -1,4 +1,4 @@
-"""What a person sees who waits: something within a second, whatever a command has to load and to do first."""
+"""What a person sees who waits: something within a second, and first of all what takes the cores."""
 
 import ast
 import io
@@ -8,27 +8,21 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from rich.console import Console
 
-from loadtests.commands.console import waiting
+from loadtests.commands.console import err, look_first, waiting
 from loadtests.files import ROOT
+from loadtests.measure import doctor
+from loadtests.observe.top_processes import Taker, Takers
 
 COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))
 
 
-def terminal(text):
-    return Console(file=text, width=120, force_terminal=True, color_system=None)
-
-
-def test_something_is_shown_before_anything_is_done():
+def test_a_terminal_shows_what_is_reported_as_it_is_and_clears_it_at_the_end():
     text = io.StringIO()
-    with waiting(terminal(text)):
+    with waiting(Console(file=text, width=120, force_terminal=True, color_system=None)) as report:
         assert "preparing ..." in text.getvalue()
-
-
-def test_what_is_reported_is_shown_as_it_is_and_gone_at_the_end():
-    text = io.StringIO()
-    with waiting(terminal(text)) as report:
         report("starting [gunicorn]\x1b[2J")
     shown = text.getvalue()
     assert "starting [gunicorn] ..." in shown
@@ -84,3 +78,35 @@ def read(file):
         return os.read(file, 4096)
     except OSError:  # what Linux says when nobody has the other end any more
         return b""
+
+
+BUSY = "busy: 50% of the cores are busy already; just now the cores are taken by python (pid 7, 99% of a core). While"
+
+
+@pytest.mark.parametrize(
+    ("share", "anyway", "terminal", "answer", "begins", "asked", "code"),
+    [
+        (0.99, False, True, True, BUSY, 1, 0),
+        (0.99, False, True, False, BUSY, 1, 1),
+        (0.99, True, True, False, BUSY, 0, 0),
+        (0.99, False, False, False, BUSY, 0, 0),  # there is nobody to be asked
+        (0.1, False, True, False, "", 0, 0),
+    ],
+)
+def test_who_takes_the_cores_is_said_and_at_a_terminal_whether_to_go_on_is_asked(
+    monkeypatch, capsys, share, anyway, terminal, answer, begins, asked, code
+):
+    questions = []
+    monkeypatch.setattr(doctor.top_processes, "watch", lambda rest: Takers((Taker("python", 7, share),)))
+    monkeypatch.setattr(doctor.top_processes.psutil, "cpu_count", lambda: 2)
+    monkeypatch.setattr(type(err), "is_terminal", terminal)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(typer, "confirm", lambda *given, **options: questions.append(given) or answer)
+    ended = 0
+    try:
+        look_first(err, anyway)
+    except SystemExit as exited:
+        ended = exited.code
+    said = " ".join(capsys.readouterr().err.split())
+    assert (said.startswith(begins), bool(said), len(questions), ended) == (True, bool(begins), asked, code)
+    assert ("error: not begun; stop other programs" in said) == bool(code)

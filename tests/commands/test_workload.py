@@ -27,18 +27,8 @@ def test_a_recording_is_converted_without_its_secrets_but_for_those_that_are_kep
     assert "hunter" not in printed
     assert "# dropped headers that may be secret: X-Auth-Token, Cookie; --keep-header NAME keeps one" in printed
     output = tmp_path / "page.toml"
-    code, printed, _ = command(
-        "workload",
-        "har",
-        har,
-        "--output",
-        output,
-        "--keep-header",
-        "x-auth-token",
-        "--keep-cookies",
-        "--keep-field",
-        "sid",
-    )
+    keep = ("--keep-header", "x-auth-token", "--keep-cookies", "--keep-field", "sid")
+    code, printed, _ = command("workload", "har", har, "--output", output, *keep)
     assert (code, "hunter" in printed) == (0, False)
     [request] = from_toml.read(output).requests
     assert request.headers == (("X-Auth-Token", "hunter2"), ("Cookie", "sessionid=hunter3"))

@@ -22,6 +22,14 @@ def second(t, ok=40, errors=0, p50_ms=1010.0, stale=0):
     return Second(float(t), 40, ok + errors, ok, errors, p50_ms, p50_ms, ends={k: v for k, v in ends.items() if v})
 
 
+def failing(first, until):
+    return [second(t, ok=0, errors=40, p50_ms=None) for t in range(first, until)]
+
+
+def slow(until):
+    return [second(t, ok=10, p50_ms=6000.0) for t in range(20, until)]
+
+
 @pytest.fixture
 def tried(build_run):
     """A function: a trial of 45 seconds that are as usual but for those that are said."""
@@ -35,25 +43,30 @@ def tried(build_run):
     return tried
 
 
-FAILING = [second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 20)]
-
-
-def slow(until):
-    return [second(t, ok=10, p50_ms=6000.0) for t in range(20, until)]
-
-
 def test_it_is_the_first_second_as_before_after_the_origin_is_well_again(tried):
-    assert course(tried([*FAILING, *slow(34)])) == Course(recovery_s=5.0, lost=400, stale=0, usual_ms=1010.0)
-    assert RECOVERY.read(tried([*FAILING, *slow(34)])) == 5.0
+    trial = tried([*failing(10, 20), *slow(34)])
+    assert course(trial) == Course(recovery_s=5.0, lost=400, stale=0, usual_ms=1010.0)
+    assert RECOVERY.read(trial) == 5.0
 
 
 @pytest.mark.parametrize(
     ("otherwise", "recovery_s"),
     [
-        ([*FAILING, *slow(30)], 1.0),  # back at once
+        ([*failing(10, 20), *slow(30)], 1.0),  # back at once
         ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments make a few more
         ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a second as before was chance
-        ([second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 45)], math.inf),  # as before after the load alone
+        (failing(10, 45), math.inf),  # as before after the load alone
+        # Two seconds that are not as before, each in another way.
+        *(
+            ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
+            for unlike in (
+                {"ok": 39, "errors": 1},  # 2.5% fail
+                {"ok": 10},  # next to nobody is answered
+                {"p50_ms": 1300.0},
+                {"p50_ms": 700.0},
+                {"ok": 0, "errors": 0, "p50_ms": None},
+            )
+        ),
     ],
 )
 def test_a_setup_is_back_where_it_stays_as_before_under_the_load(tried, otherwise, recovery_s):
@@ -66,37 +79,19 @@ def test_what_is_answered_far_sooner_than_usual_is_not_as_before(tried):
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 
 
-@pytest.mark.parametrize(
-    "unlike",
-    [
-        {"ok": 39, "errors": 1},  # 2.5% fail
-        {"ok": 10},  # next to nobody is answered
-        {"p50_ms": 1300.0},
-        {"p50_ms": 700.0},
-        {"ok": 0, "errors": 0, "p50_ms": None},
-    ],
-)
-def test_each_of_what_is_not_as_before_counts(tried, unlike):
-    assert course(tried([*slow(30), second(30, **unlike), second(31, **unlike)])).recovery_s == 3.0
-
-
 def test_one_that_never_comes_back_is_infinitely_late_and_all_that_failed_is_lost(tried):
-    found = course(tried([second(t, ok=0, errors=40, p50_ms=None) for t in range(10, 60)]))
+    found = course(tried(failing(10, 60)))
     assert (found.recovery_s, found.lost) == (math.inf, 2000)
 
 
-def test_a_setup_that_does_not_hold_the_rate_before_has_nothing_to_go_back_to(tried):
-    assert course(tried([second(t, ok=30, errors=10) for t in range(10)])) is None
-
-
 @pytest.mark.parametrize(
-    "stages",
+    "given",
     [
-        (),
-        STAGES[:1],
-        STAGES[:3],  # it does not become well again
-        (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0)),  # it never was
+        {"otherwise": [second(t, ok=30, errors=10) for t in range(10)]},  # it does not hold the rate before
+        {"stages": STAGES[:1]},
+        {"stages": STAGES[:3]},  # the origin does not become well again
+        {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # it never was
     ],
 )
-def test_an_origin_that_does_not_stumble_and_recover_says_nothing(tried, stages):
-    assert course(tried(stages=stages)) is None
+def test_without_a_usual_time_before_or_a_recovery_of_the_origin_nothing_is_known(tried, given):
+    assert course(tried(**given)) is None

@@ -1,10 +1,12 @@
+"""Studies and sweeps as their files hold them, and what is said of a mistake."""
+
 import dataclasses
 import re
 
 import pytest
 
 from loadtests.errors import UserError
-from loadtests.plan import study
+from loadtests.plan import study, sweep
 from loadtests.plan.schedule import planned_seconds, within
 
 GOOD = """
@@ -13,16 +15,27 @@ setups = ["gunicorn", {setup = "gunicorn", label = "two", env = {WORKERS = 2}}]
 rate = 300
 duration = "10s"
 """
+TESTS = {"throughput": {"duration": "1s"}}
 
 
-def write(tmp_path, text):
-    file = tmp_path / "mine.toml"
-    file.write_text(text)
-    return str(file)
+@pytest.fixture
+def load(tmp_path):
+    """A function: the study in a file, with something in it replaced."""
+
+    def load(old="", new=""):
+        file = tmp_path / "mine.toml"
+        file.write_text(GOOD.replace(old, new))
+        return study.load(str(file))
+
+    return load
 
 
-def test_a_study_file_becomes_setups_tests_and_blocks(tmp_path):
-    found = study.load(write(tmp_path, GOOD))
+def parsed(**table):
+    return study.parse(table, "s", "s.toml")
+
+
+def test_a_study_file_becomes_setups_tests_and_blocks(load):
+    found = load()
     assert found.name == found.title == "mine"
     assert [(entry.label, entry.setup, entry.env) for entry in found.entries] == [
         ("gunicorn", "gunicorn", {}),
@@ -38,93 +51,139 @@ def test_the_studies_that_come_with_the_project_are_valid(name):
     assert study.load(name).name == name
 
 
-def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(tmp_path):
-    cold = GOOD.replace("[tests.latency]", "[tests.latency]\nwarmup = 0")
-    found = study.load(write(tmp_path, f"quick_blocks = 1\n{cold}"))
-    assert (found.tests[0].warmup_s, found.tests[0].quick().warmup_s) == (0, 0)
-    assert (found.quick().blocks, found.blocks) == (1, 2)
+def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(load):
+    [cold] = load("rate", "warmup = 0\nrate").tests
+    assert (cold.warmup_s, cold.quick().warmup_s) == (0, 0)
+    short = load("setups", "quick_blocks = 1\nsetups")
+    assert (short.quick().blocks, short.blocks) == (1, 2)
+
+
+LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a key here; did you mean rate"),
-        ("rate = 300", "rate = 300\nrats = 1", r"tests.latency.rats: is not a key here; .*allowed: .*rate"),
         ("rate = 300", "rate = -1", r"tests.latency.rate: is -1; a number above 0"),
-        ("rate = 300", "rate = nan", r"tests.latency.rate: is nan"),
         ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number above 0 or 'auto' is needed"),
-        ('"10s"', '"10 parsecs"', r"tests.latency.duration: '10 parsecs' is not a duration; write 10s"),
-        ('"10s"', '"0s"', r"not a usable duration"),
-        ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
-        ("[tests.latency]", "[tests.latency]\nservices = [1]", r"tests.latency.services\[1\]: is 1; a text"),
-        ("[tests.latency]", "[tests.latency]\npath = 'x'", r"path: is 'x'; it must begin with '/'"),
-        ('label = "two", ', "", r"two have the label 'gunicorn'"),
-        ('"two"', '"t w o"', r"setups\[2\].label: 't w o'"),
-        ('"two"', f'"{"a" * 400}"', r"setups\[2\].label: 'a+...; 1 to 80 letters"),
-        ('"two"', r'"\u001b[31m"', r"setups\[2\].label: '\\x1b\[31m'; 1 to 80 letters"),
-        ("[tests.latency]", f"[tests.{'a' * 400}]", r"1 to 80 letters, .* are allowed in a test's name"),
-        ("setups =", f"x = {'[' * 5000}\nsetups =", r"not valid TOML: lists or tables are nested too deeply"),
-        ("setups =", "blocks = 0\nsetups =", r"blocks: is 0; a whole number from 1 to 10,000 is needed"),
-        ("setups =", "blocks = 100000000000\nsetups =", r"blocks: is 100000000000; a whole number from 1 to 10,000 is"),
-        (
-            "setups =",
-            "blocks = 6000\nsetups =",
-            r"2 setups × 1 test × 6,000 blocks are 12,000 trials; a run may have",
-        ),
-        (
-            "setups =",
-            f"blocks = 0x{'f' * 5000}\nsetups =",
-            r"blocks: is a number of thousands of digits; a whole number",
-        ),
-        ("setups =", f"blocks = {'9' * 5000}\nsetups =", r"mine.toml: not valid TOML: "),
         ("rate = 300", f"rate = {'9' * 400}", r"tests.latency.rate: is 9+...; a number above 0"),
-        ("rate = 300", "rate = 300\nstatus = 99999999999999999999", r"latency.status: is 9+; a whole number from 200"),
-        ('"10s"', '"0.00001ms"', r"between 1ms and a week is"),
-        ('"10s"', "1e300", r"duration: is 1e\+300; a duration such as"),
-        ('"10s"', f"0x{'f' * 5000}", r"tests.latency.duration: is a number of thousands of digits; a duration such as"),
-        ("setups =", "blocks = true\nsetups =", r"blocks: is True; a whole number"),
-        ("setups =", 'baseline = "nginx"\nsetups =', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
-        (
-            'label = "two"',
-            'label = "two", against = "two"',
-            r"setups\[2\].against: is 'two'; one of the other setups is .*gunicorn",
-        ),
-        ('label = "two"', 'label = "two", against = "three"', r"setups\[2\].against: is 'three'; one of the other"),
-        ("setups =", "colour = 1\nsetups =", r"colour: is not a key here; allowed: .*baseline"),
-        ("setups =", "setups", r"not valid TOML"),
+        ('"10s"', VAST, r"tests.latency.duration: is a number of thousands of digits; a duration such as"),
+        ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
+        ("rate", 'kind = "speed"\nrate', r"tests.latency.kind: is 'speed'; allowed: "),
+        ("[tests.latency]", f"[tests.{LONG}]", r"1 to 80 letters, .* are allowed in a test's name"),
+        ('label = "two", ', "", r"two have the label 'gunicorn'"),
+        ('"two"', f'"{LONG}"', r"setups\[2\].label: 'a+...; 1 to 80 letters"),
+        ('"two"', r'"\u001b[31m"', r"setups\[2\].label: '\\x1b\[31m'; 1 to 80 letters"),
+        ('"two"', '"two", against = "two"', r"setups\[2\].against: is 'two'; one of the other setups is .*gunicorn"),
+        ("setups", "blocks = 0\nsetups", r"blocks: is 0; a whole number from 1 to 10,000 is needed"),
+        ("setups", "blocks = 10001\nsetups", r"blocks: is 10001; a whole number from 1 to 10,000 is"),
+        ("setups", "blocks = 6000\nsetups", r"2 setups × 1 test × 6,000 blocks are 12,000 trials; a run may have"),
+        ("setups", f"blocks = {VAST}\nsetups", r"blocks: is a number of thousands of digits; a whole number"),
+        ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
+        ("setups", "quick_blocks = 0\nsetups", r"quick_blocks: is 0; "),
+        ("setups", "delta = 1\nsetups", r"delta: is 1; "),
+        ("setups", "price_per_core_hour = 0\nsetups", r"price_per_core_hour: is 0; "),
+        ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
     ],
 )
-def test_a_mistake_gets_one_line_with_file_key_and_what_is_allowed(tmp_path, old, new, says):
+def test_a_mistake_gets_one_line_with_file_key_and_what_is_allowed(load, old, new, says):
     with pytest.raises(UserError, match=says) as error:
-        study.load(write(tmp_path, GOOD.replace(old, new)))
+        load(old, new)
     assert "\n" not in str(error.value)
 
 
+@pytest.fixture
+def half(load):
+    """A study of two setups whose trials take half a minute."""
+    return dataclasses.replace(load('"10s"', '"25.3s"'), interleave=False)
+
+
 @pytest.mark.parametrize(("minutes", "blocks"), [(5, 5), (5.9, 5), (6, 6), (2, 2)])
-def test_minutes_make_as_many_blocks_as_fit(tmp_path, minutes, blocks):
-    """Of two setups in one test that takes half a minute."""
-    fitted = within(half(tmp_path), minutes)
+def test_minutes_make_as_many_blocks_as_fit(half, minutes, blocks):
+    fitted = within(half, minutes)
     assert fitted.blocks == blocks
     assert planned_seconds(fitted) <= 60 * minutes
-
-
-def half(tmp_path):
-    """A study whose trials take half a minute."""
-    found = study.load(write(tmp_path, GOOD.replace('"10s"', '"25.3s"')))
-    return dataclasses.replace(found, interleave=False)
 
 
 @pytest.mark.parametrize(
     ("minutes", "says"),
     [
         (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one tells nothing of noise; try --minutes 2"),
-        (0, "--minutes 0: 2 blocks of mine take 2, "),
         (-1, "--minutes -1: from 0 to 10,080 is allowed"),
         (float("nan"), "--minutes nan: from 0 to 10,080 is allowed"),
         (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run may have 10,000"),
     ],
 )
-def test_minutes_that_cannot_be_get_one_line(tmp_path, minutes, says):
-    with pytest.raises(UserError, match=re.escape(says)) as error:
-        within(half(tmp_path), minutes)
-    assert "\n" not in str(error.value)
+def test_minutes_that_cannot_be_get_one_line(half, minutes, says):
+    with pytest.raises(UserError, match=f"^{re.escape(says)}.*$"):
+        within(half, minutes)
+
+
+def swept(**table):
+    return parsed(sweep={"setup": "gunicorn", **table}, tests=TESTS)
+
+
+def test_every_combination_of_a_sweep_is_an_entry_the_first_knob_slowest():
+    found = swept(WORKERS=[1, 2], THREADS=[1, 4])
+    assert [entry.label for entry in found.entries] == ["1w-1t", "1w-4t", "2w-1t", "2w-4t"]
+    assert found.entries[3].env == {"WORKERS": "2", "THREADS": "4"}
+    assert {entry.setup for entry in found.entries} == {"gunicorn"}
+    assert found.baseline == "1w-1t"
+
+
+def test_other_knobs_of_a_sweep_are_named_and_what_does_not_vary_is_not():
+    found = swept(WORKERS=[2], BACKLOG=[128, 2048], GUNICORN_CMD_ARGS=["--preload", "--reuse-port"])
+    assert [entry.label for entry in found.entries][:2] == [
+        "BACKLOG=128-GUNICORN_CMD_ARGS=--preload",
+        "BACKLOG=128-GUNICORN_CMD_ARGS=--reuse-port",
+    ]
+    assert {entry.env["WORKERS"] for entry in found.entries} == {"2"}
+    assert found.sweep.swept.keys() == {"BACKLOG", "GUNICORN_CMD_ARGS"}
+
+
+def test_a_cell_in_words_and_as_an_environment():
+    found = swept(WORKERS=[1, 2], THREADS=[1, 4], X=["64", "1 2"]).sweep
+    assert found.words({"WORKERS": "1", "THREADS": "4", "X": "64"}) == "1 worker × 4 threads × X=64"
+    assert sweep.environment({"WORKERS": "2", "X": "1 2"}) == "WORKERS=2 X='1 2'"
+
+
+MANY = list(range(1, 2000))
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"setup": None}, r"sweep.setup: is missing"),
+        ({"setup": 1}, r"sweep.setup: 1; a setup is needed"),
+        ({}, r"sweep: nothing varies"),
+        ({"WORKERS": [1]}, r"sweep: nothing varies"),
+        ({"WORKERS": 2}, r"sweep.WORKERS: is 2; a list of values is needed"),
+        ({"WORKERS": []}, r"sweep.WORKERS: is \[\]"),
+        ({"WORKERS": [1, 1]}, r"sweep.WORKERS: holds a value more than once"),
+        ({"WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
+        ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*; allowed: setup"),
+        ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024"),
+        ({"X": [1, 10**5000]}, r"sweep.X: a number of thousands of digits is neither a number"),
+        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations; 1,000 are allowed"),
+        ({"PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
+        ({"X": ["a b", "a  b"]}, r"setups: two have the label"),
+    ],
+)
+def test_a_mistake_in_a_sweep_gets_one_line(table, says):
+    with pytest.raises(UserError, match=f"^s.toml: {says}"):
+        swept(**table)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"tests": TESTS}, "setups: is missing; a list is needed"),
+        ({"tests": TESTS, "setups": []}, "setups: is "),
+        ({"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}}, "setups: is given tog"),
+        ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}; "),
+    ],
+)
+def test_a_study_has_setups_or_a_sweep_and_a_test(table, says):
+    with pytest.raises(UserError, match=f"^s.toml: {says}"):
+        parsed(**table)

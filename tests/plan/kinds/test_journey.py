@@ -12,21 +12,37 @@ from loadtests.plan.metrics import P95, P99
 from loadtests.workload import Feature, Users
 from tests.fixtures.studies import a_test, load_of
 
+BEGIN = "/questionnaire/"
+
 
 def parsed(where="s.toml", **keys):
     return a_test("journey", where=where, **{"duration": "60s", **keys})
 
 
+@pytest.fixture
+def own(tmp_path):
+    """A function: the test of a journey in a file of that text, in a folder of its own."""
+
+    def parse(folder="a", text="", **keys):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(text)
+        return parsed(str(tmp_path / folder / "s.toml"), journey="mine.py", **keys)
+
+    return parse
+
+
 def test_a_number_of_users_is_a_closed_loop():
     test = parsed(users=64)
-    assert load_of(test).users == Users(
-        str(journeys.known()["questionnaire"]), "/questionnaire/", (1.0, 2.0), users=64, arrivals=None
-    )
-    assert load_of(test).features == {Feature.JOURNEYS}
-    assert (load_of(test).warmup_s, load_of(test).duration_s) == (13.0, 60.0)
+    load = load_of(test)
+    journey = str(journeys.known()["questionnaire"])
+    assert load.users == Users(journey, BEGIN, (1.0, 2.0), users=64, arrivals=None)
+    assert load.features == {Feature.JOURNEYS}
+    assert (load.warmup_s, load.duration_s) == (13.0, 60.0)
     assert test.engine == "locust"
-    assert test.description == "the journey questionnaire at /questionnaire/, 64 users, thinking for 1 to 2 s"
+    assert test.description == f"the journey questionnaire at {BEGIN}, 64 users, thinking for 1 to 2 s"
     assert test.condition == "with 64 users"
+    [request] = test.requests
+    assert (request.method, request.path, request.status) == ("GET", f"{BEGIN}launch/", 302)
 
 
 def test_new_users_at_a_rate_are_an_open_loop():
@@ -34,38 +50,33 @@ def test_new_users_at_a_rate_are_an_open_loop():
     users = load_of(test, seed=7).users
     assert (users.users, users.arrivals, users.think_s, users.path) == (None, 2.0, (0.5, 0.5), "/async/questionnaire/")
     assert load_of(test, seed=7).arrival_seed == 7
-    assert (
-        test.description
-        == "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
-    )
-    assert test.condition == "at 2 new users a second"
+    said = "the journey questionnaire at /async/questionnaire/, 2 new users a second, thinking for 0.5 s"
+    assert (test.description, test.condition) == (said, "at 2 new users a second")
 
 
-def test_all_setups_must_launch_the_questionnaire_alike():
-    [request] = parsed(users=1).requests
-    assert (request.method, request.path, request.status) == ("GET", "/questionnaire/launch/", 302)
-
-
-def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(tmp_path):
-    file = tmp_path / "mine.py"
-    file.touch()
-    test = parsed(str(tmp_path / "s.toml"), users=1, journey="mine.py", path="/shop/")
-    assert load_of(test).users.journey == str(file.resolve())
+def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(own, tmp_path):
+    test = own(users=1, path="/shop/")
+    assert load_of(test).users.journey == str((tmp_path / "a" / "mine.py").resolve())
     assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
+
+
+def test_it_is_known_by_what_is_in_its_file_and_not_by_where_it_is(own):
+    first, copy, other = own("a", "one", users=1), own("b", "one", users=1), own("c", "another", users=1)
+    assert first.same_as(copy)
+    assert not first.same_as(other)
+    assert first.exact_description == copy.exact_description != other.exact_description
+    assert kinds.from_record(first.record()) == first
 
 
 SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studies.load(name).tests]
 
 
 @pytest.mark.parametrize("test", SHIPPED, ids=lambda test: f"{test.name} {test.pace.length}")
-def test_those_that_ship_can_know_what_they_are_judged_by(test):
+def test_those_that_ship_know_what_they_are_judged_by_and_warm_up_for_a_journey_and_a_think(test):
     assert P99 in dataclasses.replace(test, percentiles=()).judged
-
-
-@pytest.mark.parametrize("test", [test for test in SHIPPED if getattr(test.pace, "users", None)])
-def test_users_come_for_as_long_as_one_of_them_takes_and_then_thinks(test):
-    assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.work.think_s) / 2, rel=0.05)
+    if getattr(test.pace, "users", None):
+        assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.work.think_s) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +88,9 @@ def test_users_come_for_as_long_as_one_of_them_takes_and_then_thinks(test):
         ({"users": 40, "duration": "18s"}, P99),
     ],
 )
-def test_where_a_trial_cannot_know_p99_the_next_one_is_judged(test, judged):
+def test_where_a_trial_cannot_know_p99_the_next_one_is_judged(own, test, judged):
     assert parsed(**test).judged[1] is judged
-
-
-def test_of_a_journey_of_ones_own_p99_is_judged(tmp_path):
-    (tmp_path / "mine.py").touch()
-    test = parsed(str(tmp_path / "s.toml"), rate=2, duration="26s", journey="mine.py")
-    assert test.judged[1] is P99  # how many requests it makes is not known
+    assert own(**test).judged[1] is P99  # how many requests another journey makes is not known
 
 
 def test_several_injectors_share_the_users():
@@ -100,28 +106,12 @@ def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
     assert max(quick.work.think_s) * 9 < 3.0
 
 
-def test_a_journey_of_ones_own_is_reported_by_what_is_in_it_and_not_by_where_it_is(tmp_path):
-    tests = []
-    for folder, text in (("a", "one"), ("b", "one"), ("c", "another")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mine.py").write_text(text)
-        tests.append(parsed(str(tmp_path / folder / "s.toml"), users=1, journey="mine.py"))
-    first, copy, other = tests
-    assert first.same_as(copy)
-    assert not first.same_as(other)
-    assert first.exact_description == copy.exact_description != other.exact_description
-    assert kinds.from_record(first.record()) == first
-
-
-def test_its_metrics_are_those_of_journeys_only():
-    names = [one.name for one in kinds.known()["journey"].metrics]
-    assert "journeys_per_minute" in names
-    assert "rps" not in names
-
-
 def test_its_cost_is_that_of_a_journey_and_is_judged():
     test = parsed(users=64)
     assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
+    of_its_own = [one.name for one in test.kind.metrics]
+    assert "journeys_per_minute" in of_its_own
+    assert "rps" not in of_its_own
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
     assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end

@@ -1,20 +1,12 @@
 """A new kind of test is a file next to the others: this one is written by the tests, and nothing else knows of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
-from loadtests.plan.kinds import Test
-from loadtests.records import Result
-from loadtests.records.run.folder import Run
-from loadtests.report.view import Page
 from tests.fixtures.pages import page_of, section, summary
 
 NAME = "ping"
@@ -69,78 +61,48 @@ KINDS = (
     ),
 )
 """
-
-STUDY = """
-setups = ["gunicorn", "uvicorn", "daphne"]
-
-[tests.dial]
-kind = "ping"
-pings = 5
-colours = ["red", "blue"]
-duration = "5s"
-"""
+TABLE = {"kind": NAME, "pings": 5, "colours": ["red", "blue"], "duration": "5s"}
 
 
 @pytest.fixture
-def new_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A file in a folder where kinds are looked for."""
+def test(tmp_path, monkeypatch):
+    """The test of the new kind, whose file is in a folder where kinds are looked for."""
     folder = tmp_path / "kinds"
     folder.mkdir()
     (folder / f"{NAME}.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(folder)])
-    yield
+    [test] = studies.parse({"setups": ["gunicorn"], "tests": {"dial": TABLE}}, "s", "s.toml").tests
+    yield test
     sys.modules.pop(f"{kinds.__name__}.{NAME}", None)
 
 
-@pytest.fixture
-def test(new_kind: None, tmp_path: Path) -> Test:
-    """The test of the new kind in a study's file."""
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY, encoding="utf-8")
-    [test] = studies.load(str(file)).tests
-    return test
-
-
-def pongs(label: str, test: str, block: int, result: Result) -> Result:
+def pongs(label, test, block, result):
     """uvicorn answers in half of gunicorn's time, daphne about as gunicorn does."""
     typical = {"gunicorn": 4000, "uvicorn": 2000, "daphne": 4000 + block % 3}[label]
     return dataclasses.replace(result, waited=typical + block * block % 5)
 
 
 @pytest.fixture
-def run(build_run: Callable[..., Run], test: Test) -> Run:
+def run(build_run, test):
     """A run of it, read back from its folder."""
     return build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(test,), blocks=6, change=pongs)
 
 
-@pytest.fixture
-def page(run: Run) -> Page:
-    return page_of(run)
-
-
-def test_a_study_has_its_fields(test: Test) -> None:
+def test_a_study_has_its_fields_and_the_record_of_a_run_gives_it_back(run, test):
     assert (test.kind.name, test.name, test.description) == ("ping", "dial", "5 pings in red and blue")
-
-
-def test_the_record_of_a_run_gives_it_back(run: Run, test: Test) -> None:
     assert run.record.study.tests == (test,)
     assert run.record.study.tests[0].same_as(test)
 
 
-def test_the_verdicts_are_in_its_words(page: Page) -> None:
+def test_the_report_is_in_its_words(run):
+    page = page_of(run)
     [table] = section(page, "verdicts").tables
     reported = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}
     assert reported["uvicorn"] == ["pong", "×0.50", "50% lower pong"]
-
-
-def test_the_findings_are_in_its_words(page: Page) -> None:
     [finding] = page.findings
     assert finding.question == "A pong with pings"
     assert finding.answer.startswith("uvicorn answers first, 2,002 ms; all others take at least 99% more.")
     assert finding.certain
-
-
-def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
     own = section(page, "ping")
     assert (own.heading, own.paragraphs) == ("Ping and pong", ("How long a pong takes.",))
     [table] = own.tables
@@ -148,13 +110,10 @@ def test_it_has_a_section_with_a_table_of_its_columns(page: Page) -> None:
     assert table.columns == ("setup", "pong, ms", "failed", "trials")
     assert table.rows[0][0].text == "uvicorn"
     assert [row[1].text for row in table.rows] == ["2,002", "4,002", "4,003"]
-
-
-def test_the_summary_has_a_column_of_its_metric(run: Run) -> None:
     rows = {row["label"]: row for row in summary(run)}
     assert float(rows["uvicorn"]["pong_ms"]) == pytest.approx(2001.83)
     assert rows["uvicorn"]["test"] == "dial"
 
 
-def test_without_its_file_it_is_unknown() -> None:
+def test_without_its_file_it_is_unknown():
     assert NAME not in kinds.known()

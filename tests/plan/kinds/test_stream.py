@@ -5,26 +5,11 @@ from math import inf
 
 import pytest
 
-from loadtests.engines import get
-from loadtests.errors import UserError
 from loadtests.measure import open_files
 from loadtests.plan import kinds
 from loadtests.plan.cost_unit import EVENTS
-from loadtests.plan.kinds.stream import (
-    AT_ONCE,
-    CAPACITY,
-    DELAY_P50,
-    DELAY_P99,
-    ENDED,
-    EVENTS_PER_S,
-    FIRST_P50,
-    FIRST_P90,
-    IN_TIME,
-    LONGEST,
-    MEMORY,
-    METRICS,
-    SERVED,
-)
+from loadtests.plan.kinds import stream as kind
+from loadtests.plan.kinds.stream import DELAY_P50, DELAY_P99, ENDED, EVENTS_PER_S, FIRST_P50, FIRST_P90, IN_TIME, SERVED
 from loadtests.records import LeftClients, Process, Streams
 from loadtests.records.result import NOTHING
 from tests.fixtures.results import histogram_of, well
@@ -53,24 +38,17 @@ def test_streams_are_read_while_another_path_is_asked_for():
     assert (found.quick().pace.duration_s, found.quick().work.length_s) == (4, 0.25)
 
 
-def test_the_answers_to_both_are_checked():
-    """Before a trial as those of any test; under load, by the bodies that came then."""
+def test_the_answers_to_both_are_checked_and_the_project_is_addressed_by_its_host_in_both():
     found = stream()
     assert [one.path for one in found.requests] == ["/", "/either/events?events=40&every=50"]
-    load = found.load("http://127.0.0.1:1", found.requests, (b"OK", b"id: 0"), None)
-    assert (load.bodies, load.streams.body) == ((b"OK",), b"id: 0")
-
-
-def test_the_project_is_addressed_by_its_host_in_streams_as_well():
-    found = stream()
     named = tuple(dataclasses.replace(one, headers=(("Host", "mine.org"),)) for one in found.requests)
-    load = found.load("http://127.0.0.1:1", named, (), None)
+    load = found.load("http://127.0.0.1:1", named, (b"OK", b"id: 0"), None)
+    assert (load.bodies, load.streams.body) == ((b"OK",), b"id: 0")
     assert [one.headers for one in (*load.requests, load.streams.request)] == [(("Host", "mine.org"),)] * 2
 
 
 def test_the_time_left_counts_what_is_streamed_before_and_after():
-    one, longer = stream(events=40), stream(events=100)
-    assert longer.planned_s - one.planned_s == pytest.approx(2 * (5 - 2))
+    assert stream(events=100).planned_s - stream(events=40).planned_s == pytest.approx(2 * (5 - 2))
 
 
 def test_clients_may_leave_in_the_middle_and_others_read_slowly():
@@ -112,18 +90,13 @@ def test_a_search_is_for_the_most_streams_next_to_the_same_rate_of_other_request
         "at 50 requests per second, the most streams at once within delay p99<100ms, p99<500ms"
     )
     assert kinds.from_record(as_json(found.record())) == found
-    assert found.judged == (found.decisive,) == (CAPACITY,)
+    assert found.judged == (found.decisive,) == (kind.CAPACITY,)
     longer = a_test("stream-capacity", start_rate=20, rate=50, confirm="40s")
     assert longer.pace.seconds - found.pace.seconds == pytest.approx(4 * (40 - found.pace.confirm_s))
 
 
-def test_each_stream_is_an_open_file():
-    assert open_files.needed(stream(streams=500)) == 500 + open_files.RESERVE
-
-
 def test_it_is_judged_by_how_many_events_come_how_late_they_are_and_what_others_feel():
-    judged = [metric.name for metric in stream().judged]
-    assert judged == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
+    assert [metric.name for metric in stream().judged] == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
     assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # of 750 requests
     assert stream().decisive is EVENTS_PER_S
 
@@ -150,20 +123,17 @@ def tried(build_run):
 
 
 def test_figures_of_streams_are_read(tried):
-    metrics = (EVENTS_PER_S, AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, LONGEST)
+    metrics = (EVENTS_PER_S, kind.AT_ONCE, FIRST_P50, FIRST_P90, DELAY_P50, DELAY_P99, kind.LONGEST)
     assert [metric.read(tried()) for metric in metrics] == [1750, 100, 4, 9, 1, 12, 40]
     assert EVENTS.count(tried()) == 16_000
 
 
-def test_streams_that_never_began_are_infinitely_slow(tried):
+def test_streams_that_never_began_are_infinitely_slow_and_events_that_never_came_infinitely_late(tried):
     few = {"begun": 100, "answered": 20, "unanswered": 80, "whole": 20, "events": 800}
     assert FIRST_P50.read(tried(**few)) == inf
     half = tried({"first_event": histogram_of({5_000: 40, 2_000_000: 40})}, **{**few, "answered": 80, "unanswered": 20})
     assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the 50th of 100
     assert FIRST_P90.read(half) == inf
-
-
-def test_events_that_never_came_are_infinitely_late(tried):
     assert DELAY_P99.read(tried(events=900, missing=100)) == inf
     one_of_200 = tried({"event_delay": histogram_of({1_000: 995})}, events=995, missing=5)
     assert DELAY_P99.read(one_of_200) == pytest.approx(1, rel=0.001)
@@ -204,16 +174,11 @@ def test_memory_is_the_growth_of_all_processes_to_their_peak(tried):
         Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
         for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))
     )
-    assert MEMORY.read(dataclasses.replace(tried(), processes=(master, worker))) == pytest.approx(102.4)
-    assert MEMORY.read(dataclasses.replace(tried(most=0), processes=(worker,))) is None
+    assert kind.MEMORY.read(dataclasses.replace(tried(), processes=(master, worker))) == pytest.approx(102.4)
+    assert kind.MEMORY.read(dataclasses.replace(tried(most=0), processes=(worker,))) is None
 
 
 def test_a_trial_without_streams_knows_nothing_of_them(tried):
     without = dataclasses.replace(tried(), result=well(1000, 8.0))
-    assert [metric.read(without) for metric in METRICS] == [None] * len(METRICS)
+    assert [metric.read(without) for metric in kind.METRICS] == [None] * len(kind.METRICS)
     assert EVENTS.count(without) == 0
-
-
-def test_the_load_of_the_other_engines_has_no_streams():
-    with pytest.raises(UserError, match="speaks HTTP only; use openloop for events"):
-        get("loadtest").check(load_of(stream()))

@@ -1,0 +1,137 @@
+"""Wrong input gets one clear line and an exit code that is not zero."""
+
+import pytest
+
+URL = "http://127.0.0.1:1/"
+ADVISE, CAPACITY, LOAD, PROFILE = ("advise", "gunicorn"), ("capacity", URL), ("load", URL), ("profile", "gunicorn")
+RUN, SWEEP = ("run", "first-look"), ("run", "sweep")
+LONG = "a" * 400
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("run", "first-lok"), "unknown study 'first-lok'; did you mean first-look?"),
+        (("run",), "name a study, such as first-look; "),
+        (("run", "--app", "/nothing"), "/nothing is not a folder"),
+        (("run", "--resume", "nothing"), "nothing is not a run folder"),
+        (("run", "--resume", "nothing", "--host-header", "a"), "--host-header is for a project of your own; "),
+        (("run", f"{LONG}.toml"), "there is no study file aaa"),
+        ((*RUN, "--blocks", "0"), "--blocks 0: from 1 to 10,000 is allowed"),
+        (("run", "matrix", "--blocks", "10000"), " trials; a run may have 10,000"),
+        ((*RUN, "--seed", "-1"), "--seed -1: from 0 to 4,294,967,295 is allowed"),
+        ((*RUN, "--until", "2%", "--max-time", "1e9h"), "'1e9h' is not a duration"),
+        ((*RUN, "--price", "0"), "--price 0: a price above 0 is needed"),
+        ((*RUN, "--until", ""), "what stands after --until is empty; give it a value, or leave it out"),
+        ((*RUN, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
+        *(((*RUN, "--rate", rate), ": from 0.1 to 1,000,000 is allowed") for rate in ("0", "-1", "nan", "1e9")),
+        ((*RUN, "--setups", "uvicron"), "unknown setup in first-look 'uvicron'; did you mean uvicorn"),
+        ((*RUN, "--setups", "gunicorn,"), "unknown setup in first-look ''; there are: daphne, "),
+        ((*SWEEP, "--setups", "1w-1t"), "sweep is a sweep, whose cells are compared as a whole"),
+        ((*SWEEP, "--hopless", "--dry-run"), "is another"),
+        ((*RUN, "--minutes", "5", "--blocks", "3"), "--minutes says how many blocks there are, and so does --b"),
+        ((*RUN, "--minutes", "5", "--until", "2%"), "--minutes says how many blocks there are, and so does --until; "),
+        ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
+        ((*RUN, "--minutes", "0.1", "--aa"), "--minutes 0.1: 2 blocks of "),
+        (("run", "--aa", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
+        ((*RUN, "--base", "."), "--base is for a project of your own; name its folder: --app"),
+        (("run", "--app", "docs/examples/chat", "--base", "docs"), "docs: there is no manage.py in it"),
+        (("report", LONG), "is not a run folder (does not exist)"),
+        (("report", ""), "what stands after report is empty"),
+        (("check", "--app="), "what stands after --app is empty"),
+        (("check", "daphne-icp"), "unknown setup 'daphne-icp'; did you mean daphne-ipc"),
+        (("serve", "gunicorn", "--wsgi", "a:b"), "--wsgi is for a project of your own; name its folder: --app"),
+        (("doctor", "idel"), "unknown study 'idel'; did you mean idle?"),
+        (("workload", "har", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular file"),
+        (("workload", "log", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular file"),
+        ((*LOAD, "--workload", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular"),
+        ((*LOAD, "--body", "@/dev/zero"), "/dev/zero cannot be read: it is not a regular"),
+        ((*LOAD, "--body", "", "--rate", "0"), "the rate must be over 0"),  # a body may be empty
+        ((*LOAD, "--duration", "fast"), "'fast' is not a duration; write 10s"),
+        ((*LOAD, "--engine", "openlop"), "unknown engine 'openlop'; did you mean openloop?"),
+        ((*LOAD, "--processes", "0"), "processes"),
+        ((*LOAD, "--rate", "1", "--arrivals", "late"), "random or even is allowed"),
+        ((*LOAD, "--arrivals", "random"), "it goes with --rate"),
+        ((*LOAD, "--method", "GE\nT"), "--method: is 'GE\\nT'; allowed: GET"),
+        ((*LOAD, "--size", "5"), "--size says how long a message over WebSockets is; it goes with ws://"),
+        (("load", "ftp://127.0.0.1/"), "is not a URL that load can be sent to"),
+        (("load", "wss://127.0.0.1/"), "wss:// cannot be loaded; write the ws:// address of the server behind it"),
+        (("load", "ws://127.0.0.1/", "--body", "x"), "over ws:// messages are sent; --method, --body and "),
+        (("load", "ws://127.0.0.1/", "--size", "0"), "a payload has from 1 to 1,000,000 bytes, not 0"),
+        (("load", "ws://192.0.2.1/"), "192.0.2.1 is not this machine; load on another needs its owner's consent"),
+        ((*CAPACITY, "--objective", "fast"), "objective: 'fast' is not a limit"),
+        ((*CAPACITY, "--arrivals", "late"), "--arrivals 'late': random or even is allowed"),
+        ((*CAPACITY, "--start-rate", "0"), "capacity: the start rate, 0, must be at least 1"),
+        ((*CAPACITY, "--max-rate", "inf"), "the highest rate is inf; from 1 to 1,000,000"),
+        ((*CAPACITY, "--max-time", "soon"), "'soon' is not a duration"),
+        ((*CAPACITY, "--max-time", "10s"), "a probe at 100 requests/s and one that confirms it take 40 s"),
+        ((*CAPACITY, "--start-rate", "1"), "needs 1,000 requests in a probe, which at 1 requests/s take over 600 s"),
+        ((*CAPACITY, "--max-rate", "5", "--objective", "p99.9<1s"), "Begin at 16.7 requests/s or more"),
+        (("advise", "gunicron"), "unknown setup 'gunicron'; did you mean gunicorn"),
+        ((*ADVISE, "--rate", "nan"), "--rate nan: from 0.1 to 1,000,000 is allowed"),
+        ((*ADVISE, "--max-time", "1us"), "'1us' is not a duration"),
+        (("advise", "workers-and-threads", "--path", "/"), "a study says what is asked; --path goes with a setup"),
+        (("advise", "workers-and-threads", "--rate", "10"), "a study says what is asked; --rate goes with a setup"),
+        ((*PROFILE, "--rate", "0"), "--rate 0: more than 0 and at most 1,000,000 requests per second"),
+        ((*PROFILE, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
+        ((*PROFILE, "--rounds", "0"), "--rounds 0: from 1 to 1,000 is allowed"),
+        ((*PROFILE, "--duration", "0.0001"), "between 1ms and a week is"),
+        ((*PROFILE, "--output", "."), ". exists already; name another folder with --output"),
+        (("profile", "uvicorn,uvicorn-hopless", "--output", "both"), "--output is the folder of one profile"),
+    ],
+)
+def test_wrong_input_gets_one_line(refused, arguments, says):
+    assert says in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "name a second run, or two setups or more of this one: --setups gunicorn,daphne"),
+        (("--setups", "gunicorn"), "name a second run, or two setups"),
+        (("--setups", "gunicorn,uvicron"), "-first-look 'uvicron'; did you mean uvicorn or gunicorn?"),
+        (("nothing",), "nothing is not a run folder (does not exist)"),
+        (("--setups", "gunicorn,daphne", "--fail-if", "slow"), "--fail-if 'slow' is not a rule"),
+        (("nothing", "--format", "bmf", "--json"), "--json and --format are two formats; leave one out"),
+    ],
+)
+def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
+    assert says in refused("compare", two[0], *arguments)
+
+
+@pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        *(
+            ((option, "1"), option)
+            for option in ("--seed", "--blocks", "--minutes", "--price", "--until", "--max-time")
+        ),
+        *(((option, "1"), option) for option in ("--output", "--setups", "--path", "--workload", "--app")),
+        *(((option,), option) for option in ("--aa", "--quick", "--dry-run")),
+        (("first-look",), "the study"),
+        (("--app", ".", "--wsgi", "a:b"), "--app and --wsgi"),
+        (("--seed", "0", "--blocks", "3", "--quick"), "--seed, --blocks and --quick"),
+    ],
+)
+def test_a_resumed_run_takes_nothing_else(refused, others, named):
+    alone = "--resume goes on with a run as it was begun: it takes no study and no option but --anyway"
+    assert refused("run", "--resume", "somewhere", *others) == f"error: {alone}; leave out {named}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("workload", "har", "x", "--most", "501"), "'--most': Input should be less than or equal to 500; "),
+        (("workload", "har"), "Missing argument 'file'; "),
+        (("run", "--blocks"), "Option '--blocks' requires an argument; "),
+        (("run", "a", "b"), "unexpected extra argument(s) (b); "),
+        (("run", "--stduy", "x"), "No such option: --stduy"),
+        (("rnu",), "No such command 'rnu'"),
+    ],
+)
+def test_what_is_mistyped_gets_one_line_that_leads_to_the_help(command, arguments, says):
+    code, printed, errors = command(*arguments)
+    assert (code, printed, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith("error: ")
+    assert says in errors
+    assert " --help` says what there is\n" in errors
