@@ -131,9 +131,7 @@ def test_what_the_sample_project_takes_is_another_project_s_own_to_judge():
     ("env", "says"),
     [
         ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'; a whole number from 1 to 1024 is needed"),
-        ({"KEEP_ALIVE": 1.5}, "s.toml: setups[1].env.KEEP_ALIVE: is '1.5'; a whole number of seconds from 1 to 60"),
         ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]; "),
-        ({"X": 10**5000}, "s.toml: setups[1].env.X: a number or a text is needed"),
         ({"X": "a\0b"}, "s.toml: setups[1].env.X: a number or a text is needed"),
         ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is no name of an environment variable"),
     ],

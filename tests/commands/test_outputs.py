@@ -1,7 +1,10 @@
 """What cannot be written is said in one line, before anything is started, and nothing is left of it."""
 
+import contextlib
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +12,17 @@ from pathlib import Path
 import pytest
 
 from loadtests.analyse.history import History
+from loadtests.commands.progress import carry_out
 from loadtests.errors import UserError
 from loadtests.files import ROOT
+from loadtests.measure import prepare as preparing
+from loadtests.measure.run import Execution
+from loadtests.plan import study as studies
+from loadtests.records import Trial
 from loadtests.report.formats import history
+from tests.fixtures.hostile import toml
+from tests.fixtures.studies import SMALL
 
-STUDY = 'setups = ["gunicorn"]\nblocks = 1\n[tests.latency]\nrate = 1\nduration = "1s"\n'
 LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 "-" "curl/8"\n'
 
 
@@ -22,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     """A folder with a study, a log, a folder that is empty and a file; nothing can be started."""
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "study.toml").write_text(toml(SMALL))
     (tmp_path / "access.log").write_text(LINE)
     (tmp_path / "a-folder").mkdir()
     (tmp_path / "a-file").touch()
@@ -85,3 +94,85 @@ def test_what_is_written_is_read_by_whom_the_umask_allows(command, folder):
     finally:
         os.umask(previous)
     assert oct((folder / "site.toml").stat().st_mode) == "0o100600"
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A file system of 400 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(folder)]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system takes root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder):
+    with contextlib.suppress(OSError), (folder / "everything").open("wb") as file:
+        while True:
+            file.write(b"a" * 1000)
+            file.flush()
+
+
+@pytest.fixture
+def run(build_run, disk):
+    built = build_run(labels=("gunicorn",), tests=("latency",), blocks=1)
+    return shutil.copytree(built.path, disk / "run")
+
+
+def test_a_report_on_a_full_disk(run, disk, command):
+    fill(disk)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    code, printed, errors = command("report", run, "--rebuild")
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert "cannot write" in errors
+    assert "No space left on device" in errors
+    left = [path for path in run.rglob("*") if path.is_file() and path not in before]
+    assert [path for path in left if path.name.startswith(".") or not path.stat().st_size] == []
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
+def test_a_report_on_a_disk_that_may_not_be_written_to_is_printed_and_not_written(run, disk, command):
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    code, printed, errors = command("report", run, "--rebuild")
+    assert (code, printed, errors.count("\n")) == (1, "", 1)
+    assert "Read-only file system" in errors
+    code, printed, errors = command("report", run)
+    assert (code, errors) == (0, "")
+    assert "The page: " in printed
+
+
+def test_a_workload_on_a_full_disk(disk, command, tmp_path):
+    log = tmp_path / "access.log"
+    log.write_text("".join(LINE.replace("x?a", f"a-page-of-some-length-{number}?a") for number in range(500)))
+    fill(disk)
+    code, printed, errors = command("workload", "log", log, "--most", "500", "--output", disk / "site.toml")
+    assert (code, printed) == (1, "")
+    assert errors == f"error: cannot write {disk / 'site.toml'}: No space left on device\n"
+    assert [path.name for path in disk.iterdir()] == ["everything"]
+
+
+def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
+    study = studies.parse(SMALL, "small", "small.toml")
+    execution = preparing.prepare(study, preparing.RunOptions(disk / "run", 1), bench_of)
+
+    def interleaved(bench, places, doing):
+        [place] = places
+        fill(disk)
+        setup, test = place.entry.setup, place.test.name
+        yield [Trial(place.slot.number, place.slot.block, setup, setup, test, 1, "", "ok", log="a" * 10_000)]
+
+    with pytest.raises(SystemExit) as ended:
+        carry_out(Execution(execution.run, execution.bench, interleaved=interleaved))
+    errors = capsys.readouterr().err
+    assert (ended.value.code, errors.count("\n")) == (1, 1)
+    assert "No space left on device; go on with: python -m loadtests run --resume" in errors
+    assert json.loads((disk / "run" / "run.json").read_text())["ended"] is None
+
+
+def test_what_is_printed_finds_no_room():
+    command = [sys.executable, "-m", "loadtests", "list"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "error: cannot write what is printed: No space left on device\n")

@@ -1,94 +1,80 @@
-"""What ``check``, ``engines`` and ``layers`` print of what they found."""
+"""What ``check``, ``engines``, ``layers``, ``list``, ``report`` and ``history`` print."""
 
+import json
+import re
+import tempfile
 from collections import Counter
 
 import pytest
 
-from loadtests import setups
+from loadtests import files, setups
 from loadtests.commands.check import print_check
 from loadtests.commands.engines import print_engines
 from loadtests.commands.layers import print_layers
+from loadtests.engines import node
 from loadtests.engines.benchmark import EngineFigures, EnginesReport
 from loadtests.engines.websocket_ceilings import WebSocketCeiling, WebSocketFigures
 from loadtests.measure.check import Check, Difference
 from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
+from loadtests.plan import study as studies
+from loadtests.records.run import folder
 from loadtests.serve.serving import NotServing
+from loadtests.setups.needs import NEEDS
 from loadtests.workload import Request
+from tests.fixtures.changes import slowed
 
 ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")
 GUNICORN, UVICORN = PAIR = setups.find(["gunicorn", "uvicorn"])
-ALIKE = "1 request to each of 2 setups: 0 differences"
+DIFFERENT = {"differences": [Difference("uvicorn", ITEMS, "200", "500 [oops]")]}
+FAILED = {"failed": [(UVICORN, NotServing("did not start", "the end of a log"))]}
+UNDELIVERED = {"websocket_failures": {"gunicorn": [], "uvicorn": ["/ws/chat/: nothing came"]}}
+BROKEN = {"websocket_cases": {"ws": (15, ["ping: silent; pong is right"]), "ws2": (15, [])}}
+ERRORS = {"errors": [(ROOT, "500 text/html 'Server Error'")]}
 LEFT_OUT = {
     "skipped": {"uwsgi": "it is not here"},
-    "failed": [(UVICORN, NotServing("did not start", "the end of a log"))],
     "not_asked": {"gunicorn": Counter({"it cannot": 1, "it will not": 2})},
+    "unexpected": [(ROOT, 400)],
 }
+ALL = [
+    "uwsgi was skipped: it is not here",
+    "gunicorn was not asked 1 request: it cannot",
+    "gunicorn was not asked 2 requests: it will not",
+    "note: GET / is answered 400, and `run` needs 200",
+    "uvicorn: did not start",
+    "the end of a log",
+    "uvicorn: items: GET /items[1]",
+    "    gunicorn answered 200",
+    "    uvicorn answered 500 [oops]",
+    "gunicorn: a message over its WebSockets was delivered",
+    "uvicorn: /ws/chat/: nothing came",
+    "ws: ping: silent; pong is right",
+    "ws: 15 WebSocket cases: 1 failure",
+    "ws2: 15 WebSocket cases: 0 failures",
+    "2 requests to each of 2 setups: 1 difference",
+]
 
 
 @pytest.mark.parametrize(
-    ("found", "good", "lines"),
+    ("found", "lines"),
     [
-        (Check([ROOT], compared=[GUNICORN]), True, ["1 request to 1 setup: 0 differences"]),
-        (Check([ROOT, ITEMS], compared=PAIR), True, ["2 requests to each of 2 setups: 0 differences"]),
-        (
-            Check([ROOT, ITEMS], compared=PAIR, differences=[Difference("uvicorn", ITEMS, "200", "500 [oops]")]),
-            False,
-            [
-                "uvicorn: items: GET /items[1]",
-                "    gunicorn answered 200",
-                "    uvicorn answered 500 [oops]",
-                "2 requests to each of 2 setups: 1 difference",
-            ],
-        ),
-        # A project whose answers are errors has no number of differences.
-        (
-            Check([ROOT], compared=PAIR, errors=[(ROOT, "500 text/html 'Server Error'")]),
-            False,
-            ["gunicorn: GET / is answered 500 text/html 'Server Error'"],
-        ),
-        (
-            Check([ROOT, ITEMS], [GUNICORN], **LEFT_OUT),
-            False,
-            [
-                "uwsgi was skipped: it is not here",
-                "gunicorn was not asked 1 request: it cannot",
-                "gunicorn was not asked 2 requests: it will not",
-                "uvicorn: did not start",
-                "the end of a log",
-                "2 requests to 1 setup: 0 differences",
-            ],
-        ),
-        (
-            Check([ROOT], PAIR, unexpected=[(ROOT, 400)]),
-            True,
-            ["note: GET / is answered 400, and `run` needs 200", ALIKE],
-        ),
-        (Check([ROOT], websocket_cases={"ws": (15, [])}), True, ["ws: 15 WebSocket cases: 0 failures"]),
-        (
-            Check([ROOT], websocket_cases={"ws": (15, ["ping: silent; pong is right"])}),
-            False,
-            ["ws: ping: silent; pong is right", "ws: 15 WebSocket cases: 1 failure"],
-        ),
-        (
-            Check([ROOT], compared=PAIR, websocket_failures={"uvicorn": []}),
-            True,
-            ["uvicorn: a message over its WebSockets was delivered", ALIKE],
-        ),
-        (
-            Check([ROOT], compared=PAIR, websocket_failures={"uvicorn": ["/ws/chat/: nothing came"]}),
-            False,
-            ["uvicorn: /ws/chat/: nothing came", ALIKE],
-        ),
+        (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
+        (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
+        # Of a project whose answers are errors, or of WebSockets alone, there is no number of differences.
+        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET / is answered 500 text/html 'Server Error'"]),
+        (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )
-def test_a_check_is_printed_with_what_differs_what_was_left_out_and_why(capsys, found, good, lines):
+def test_a_check_is_printed_with_what_differs_what_was_left_out_and_why(capsys, found, lines):
     print_check(found)
-    assert (capsys.readouterr().out.splitlines(), found.good) == (lines, good)
+    assert capsys.readouterr().out.splitlines() == lines
 
 
-def test_what_was_left_out_of_a_check_is_counted_in_brief(capsys):
+def test_what_was_left_out_of_a_check_is_counted_in_brief_and_makes_it_no_worse(capsys):
     print_check(Check([ROOT], PAIR, skipped={"uwsgi": "it is not here"}), every=False)
-    assert capsys.readouterr().out.splitlines() == ["1 setup skipped (--all says why)", ALIKE]
+    assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all says why)"
+    good = [Check([ROOT], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})]
+    bad = [Check([ROOT], PAIR, **found).good for found in (DIFFERENT, FAILED, UNDELIVERED, BROKEN, ERRORS)]
+    assert (good, bad) == ([True] * 3, [False] * 5)
 
 
 def figures(engine, **others):
@@ -149,3 +135,109 @@ def test_the_table_of_layers_shows_all_and_what_was_delivered(capsys):
     assert "0.200 of" in printed
     assert "0.100 of the CPU time" in printed
     assert "Medians of 1 round of 2 s" in printed
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """A function: takes a name of loadtests.setups.needs from this machine."""
+
+    def take(name):
+        needs = {**NEEDS, name: (lambda bin: False, "somewhere else")}
+        monkeypatch.setattr("loadtests.setups.needs.NEEDS", needs)
+
+    return take
+
+
+def rows(command, kind):
+    return {row["name"]: row for row in json.loads(command("list", "--json")[1])[kind]}
+
+
+def test_all_there_is_is_listed_and_a_kind_as_a_table(command):
+    listing = {kind: rows(command, kind).keys() for kind in ("setups", "studies", "engines")}
+    assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= listing["setups"]
+    assert {"first-look", "2016"} <= listing["studies"]
+    assert list(listing["engines"]) == ["openloop", "loadtest", "locust"]
+    assert command("list", "engines")[1].startswith("engines\nname")
+
+
+def test_setups_say_what_they_lack_here_and_studies_which_they_do_without(command, without):
+    without("daphne")
+    found, kept = rows(command, "setups"), rows(command, "studies")
+    assert (found["daphne-ipc"]["not_here"], found["waitress"]["not_here"]) == ("lacks daphne", "")
+    assert "lacks daphne" in command("list", "setups")[1]
+    assert re.search(r"setups, \d+ with something missing here; all of them: .* list setups", command("list")[1])
+    assert kept["first-look"]["not_here"] == "without daphne, daphne-ipc, daphne-redis"
+    assert kept["sweep"]["not_here"] == ""
+    without("gunicorn")
+    assert rows(command, "studies")["first-look"]["not_here"] == "its baseline gunicorn lacks gunicorn"
+
+
+def test_engines_without_node_cannot_run(command, monkeypatch):
+    node.require.cache_clear()
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "there is no node on PATH" in rows(command, "engines")["openloop"]["not_here"]
+    assert rows(command, "studies")["first-look"]["not_here"] == "its engine openloop cannot run"
+    node.require.cache_clear()
+
+
+def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
+    cli.env |= {"COLUMNS": "80", "FORCE_COLOR": "1"}
+    code, printed, _ = cli.run("list")
+    assert code == 0
+    assert len(printed.splitlines()) <= 20
+    printed = "".join(cli.run("list", kind)[1] for kind in ("setups", "studies", "runs"))
+    for name in [*setups.known(), *studies.names(), *(path.name for path in folder.runs())]:
+        assert re.search(rf"^(\x1b\[\S*m)?{re.escape(name)}\s", printed, re.MULTILINE), name
+
+
+def test_results_that_cannot_be_read_are_not_an_empty_list(command, monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "missing")
+    assert "none yet" in command("list", "runs")[1]
+    monkeypatch.setattr(files, "RESULTS", tmp_path / "file")
+    files.RESULTS.touch()
+    code, _, errors = command("list", "runs")
+    assert (code, errors.strip()) == (1, f"error: {files.RESULTS} cannot be read: Not a directory")
+
+
+@pytest.fixture
+def no_display(monkeypatch):
+    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(
+    build_run, monkeypatch, no_display, command, tmp_path
+):
+    run = build_run(labels=("gunicorn",), blocks=1)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    before = set(run.path.rglob("*"))
+    code, printed, _ = command("report", run.path, "--open")
+    assert (code, set(run.path.rglob("*"))) == (0, before)
+    [page] = temporary.glob("report-*/*.html")
+    assert printed.strip().endswith(f"the page is {page}")
+    assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
+
+
+def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, no_display, command):
+    run = build_run(labels=("gunicorn",), blocks=1)
+    before = set(run.path.rglob("*"))
+    code, printed, _ = command("report", run.path)
+    assert (code, set(run.path.rglob("*"))) == (0, before)
+    assert printed.strip().endswith("The page: not written yet; --rebuild writes it, --open shows it")
+    assert command("report", run.path, "--rebuild")[0] == 0
+    assert (run.path / "summary.csv").exists()
+    assert command("report", run.path, "--open")[1].strip().endswith(f"the page is {run.path / 'report.html'}")
+
+
+def test_a_history_is_drawn_and_printed(build_run, monkeypatch, command):
+    for day in range(1, 8):
+        change = slowed({"uvicorn": 1.5 if day >= 6 else 1 + day % 2 / 100})
+        record = {"created": f"2026-11-{day:02d}T07:30:00+00:00"}
+        run = build_run(labels=("gunicorn", "uvicorn"), blocks=6, name=f"day-{day}", change=change, record=record)
+    monkeypatch.setattr(files, "RESULTS", run.path.parent)
+    code, printed, errors = command("history", "first-look", "--output", run.path.parent / "drawn.svg")
+    assert (code, errors) == (0, "")
+    assert "×1.49  worse" in printed
+    assert [file.name for file in run.path.parent.glob("drawn.*")] == ["drawn.svg"]

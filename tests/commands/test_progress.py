@@ -9,57 +9,38 @@ from rich.console import Console
 from loadtests.commands.progress import FIRM_S, RunProgress, seconds_left
 from loadtests.records import CapacityRecord, Flag, Second, Trial
 from loadtests.records.result import NOTHING
-from loadtests.workload import Load, Request
-from tests.fixtures.results import good_result
-
-
-@pytest.fixture
-def ended():
-    """A function: what is printed when a trial with that result, those flags and that log has ended."""
-
-    def tell(again=False, **fields):
-        text = io.StringIO()
-        with RunProgress(Console(file=text, width=80), 28, 10.0) as progress:
-            progress.doing("gunicorn, latency", 5.0)
-            progress.ended(Trial(3, 1, "gunicorn", "gunicorn", "latency", 1, "", **{"status": "ok", **fields}), again)
-        return text.getvalue().splitlines()
-
-    return tell
+from tests.fixtures.results import well
 
 
 def result(**fields):
-    load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=1500.0, duration_s=2.0)
-    times = {**NOTHING, "p50": 1.25, "p99": 10.0}
-    return good_result(load, **{"rate": 1500.0, "response_time_ms": times, **fields})
+    return well(3000, 2.0, **{"rate": 1500.0, "response_time_ms": {**NOTHING, "p50": 1.25, "p99": 10.0}, **fields})
 
 
 FOUND = CapacityRecord(186.0, 200.0, "server", "186 streams within the objective", "p99<100ms", ())
-RATE, TIMES = "  3/28 gunicorn, latency: 1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
+FLAG = Flag("server_did_not_start", "invalid", "The server did not start [at all].")
+INVALID = {"status": "invalid", "flags": (FLAG,), "log": "one\ntwo"}
+RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
 
 
 @pytest.mark.parametrize(
-    ("fields", "line"),
+    ("fields", "lines"),
     [
-        ({"result": result()}, RATE + TIMES),
+        ({"result": result()}, [RATE + TIMES]),
         # What a search found, and not the figures of its last probe.
-        ({"result": result(), "capacity": FOUND}, "  3/28 gunicorn, latency: 186 streams within the objective"),
-        ({"result": result(response_time_ms=NOTHING)}, RATE),  # what an engine does not know is left out
-        ({"result": result(errors={"status": 1}, unfinished=2)}, f"{RATE}{TIMES}, 1 error, 2 unfinished"),
-        ({"result": result(errors={"status": 1, "reset": 1})}, f"{RATE}{TIMES}, 2 errors, 0 unfinished"),
+        ({"result": result(), "capacity": FOUND}, ["186 streams within the objective"]),
+        ({"result": result(response_time_ms=NOTHING)}, [RATE]),  # what an engine does not know is left out
+        ({"result": result(errors={"status": 1}, unfinished=2)}, [f"{RATE}{TIMES}, 1 error, 2 unfinished"]),
+        ({"result": result(errors={"status": 1, "reset": 1})}, [f"{RATE}{TIMES}, 2 errors, 0 unfinished"]),
+        (INVALID, ["invalid, once more", f"      invalid: {FLAG.sentence}", "      | one", "      | two"]),
     ],
 )
-def test_a_trial_has_a_line_with_its_figures(ended, fields, line):
-    assert ended(**fields) == [line]
-
-
-def test_an_invalid_trial_says_why(ended):
-    flags = (Flag("server_did_not_start", "invalid", "The server did not start [at all]."),)
-    assert ended(again=True, status="invalid", flags=flags, log="one\ntwo") == [
-        "  3/28 gunicorn, latency: invalid, once more",
-        "      invalid: The server did not start [at all].",
-        "      | one",
-        "      | two",
-    ]
+def test_a_trial_has_a_line_with_its_figures_and_an_invalid_one_says_why(fields, lines):
+    text = io.StringIO()
+    with RunProgress(Console(file=text, width=80), 28, 10.0) as progress:
+        progress.doing("gunicorn, latency", 5.0)
+        trial = Trial(3, 1, "gunicorn", "gunicorn", "latency", 1, "", **{"status": "ok", **fields})
+        progress.ended(trial, again=fields is INVALID)
+    assert text.getvalue().splitlines() == [f"  3/28 gunicorn, latency: {lines[0]}", *lines[1:]]
 
 
 def test_after_each_block_a_line_says_what_is_known_so_far():

@@ -1,30 +1,23 @@
 """A comparison next to a pull request: its formats, and the workflow in docs/examples that shows them."""
 
 import json
-import math
 import os
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
 import xml.etree.ElementTree as ET
 
-import numpy as np
 import pytest
 
 from loadtests.files import ROOT
 from tests.fixtures.changes import slowed
-from tools.simulation.measured_noise import MIDDLE, WAYS, Shape, trials
 
 WORKFLOW = (ROOT / "docs/examples/pull-request.yml").read_text(encoding="utf-8")
 STEPS = {
     name: textwrap.dedent(block) or line
     for name, block, line in re.findall(r"- name: (.+)\n +run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)", WORKFLOW)
 }
-MEASURE = shlex.split(STEPS["Measure"])
-BLOCKS = int(MEASURE[MEASURE.index("--blocks") + 1])
-RULE = re.search(r"--fail-if '(.+?)'", STEPS["Compare"])[1]
 URLS = """
 from django.http import HttpResponse
 from django.urls import path
@@ -36,24 +29,6 @@ def page(request):
 
 urlpatterns = [path("", page)]
 """
-
-
-@pytest.fixture
-def simulated(build_run):
-    """A function: the run of a change that makes all so much slower, under the noise that was measured, by a seed."""
-
-    def build(slower, seed, **shape):
-        rng = np.random.default_rng(seed)
-        shape_of_it = Shape(2, 28.0 * BLOCKS, BLOCKS, slower)
-        noise = {test: trials(MIDDLE, WAYS[-1], shape_of_it, rng) for test in ("latency", "throughput")}
-
-        def times(label, test, block):
-            return math.exp(noise[test][block - 1, int(label == "gunicorn")])
-
-        labels = ("gunicorn-base", "gunicorn")
-        return build_run(labels=labels, blocks=BLOCKS, change=slowed(times, rate=True), **shape).path
-
-    return build
 
 
 def junit(text):
@@ -128,22 +103,10 @@ def test_each_setup_is_compared_with_its_base(build_run, command):
     assert rows["uvicorn", "p50_ms"]["verdict"] == "slower"
 
 
-@pytest.mark.exhaustive
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("slower", "fails"), [(0.0, range(6)), (0.1, range(95, 101))])
-def test_its_rule_finds_a_regression_and_nothing_else_in_95_of_100(simulated, command, slower, fails):
-    codes = [
-        command("compare", simulated(slower, seed, name=f"run-{seed}"), "--fail-if", RULE)[0] for seed in range(100)
-    ]
-    assert sum(codes) in fails
-
-
 def shell(text, folder, **env):
     """A step as GitHub runs it."""
     environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **env}
-    return subprocess.run(
-        ["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
@@ -168,10 +131,11 @@ def job(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("slower", [0.0, 0.2])
-def test_the_steps_of_the_workflow_end_as_the_rule_says(job, simulated, slower):
+def test_the_steps_of_the_workflow_end_as_the_rule_says(job, build_run, slower):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
-    simulated(slower, 1).rename(job / "run")
+    change = slowed({"gunicorn": 1 + slower}, rate=True)
+    build_run(labels=("gunicorn-base", "gunicorn"), blocks=8, change=change).path.rename(job / "run")
     ended = shell(STEPS["Compare"], job)
     assert ended.returncode == (slower > 0), ended.stderr
     word = "Failed" if slower else "Passed"

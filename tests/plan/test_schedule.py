@@ -66,9 +66,10 @@ def test_the_baseline_is_in_every_group_and_every_other_setup_in_one():
     assert [blocks[block][::-1] for block in (3, 2, 1)] == [blocks[block] for block in (4, 5, 6)]
 
 
-def test_a_longer_study_begins_as_the_shorter_one():
+def test_a_longer_study_begins_as_the_shorter_one_and_all_at_once_are_one_group():
     short, long = (schedule(a_study(blocks, at_once=3), seed=5) for blocks in (2, 4))
     assert long[: len(short)] == short
+    assert a_study(at_once=6) == a_study(at_once=60) == a_study()
 
 
 def test_a_test_that_is_not_interleaved_is_in_a_turn_once():
@@ -76,10 +77,6 @@ def test_a_test_that_is_not_interleaved_is_in_a_turn_once():
     slots = schedule(a_study(at_once=2, tests={"one": TEST, "capacity": search}), seed=5)
     assert len([slot for slot in slots if slot.test == "capacity"]) == 2 * len(SETUPS)
     assert len([slot for slot in slots if slot.label == "base" and slot.test == "one"]) == 2 * 5
-
-
-def test_as_many_at_once_as_there_are_is_one_group():
-    assert a_study(at_once=6) == a_study(at_once=60) == a_study()
 
 
 SWEEP = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": {"throughput": {"duration": "1s"}}}

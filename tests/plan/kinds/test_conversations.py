@@ -1,6 +1,8 @@
-"""What tests of WebSockets ask for, and of whom."""
+"""What tests of WebSockets ask for, and what is read off them: lags, who is last, and what the generator hides."""
 
 import dataclasses
+import math
+from collections import Counter
 
 import pytest
 
@@ -10,7 +12,10 @@ from loadtests.plan.kinds.talk import in_dialect
 from loadtests.plan.schedule import planned_seconds
 from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
-from tests.fixtures.conversations import TABLES, conversing
+from loadtests.records.histogram import Histogram
+from loadtests.records.result import NOTHING
+from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, holding, rejoining
+from tests.fixtures.results import histogram_of
 from tests.fixtures.studies import a_test, load_of
 
 
@@ -79,21 +84,16 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
 
 
 @pytest.mark.parametrize(
-    ("consumer", "prefix", "dialect", "demands"),
-    [
-        ("async", "/ws/", "plain", {"websocket"}),
-        ("sync", "/ws/sync/", "plain", {"websocket", "sync-consumer"}),
-        ("json", "/ws/json/", "json", {"websocket", "json-consumer"}),
-    ],
+    ("consumer", "prefix", "dialect"),
+    [("async", "/ws/", "plain"), ("sync", "/ws/sync/", "plain"), ("json", "/ws/json/", "json")],
 )
-def test_a_consumer_has_a_prefix_and_is_a_demand_and_a_setup_may_have_another_dialect(
-    consumer, prefix, dialect, demands
-):
+def test_a_consumer_has_a_prefix_and_is_a_demand_and_a_setup_may_have_another_dialect(consumer, prefix, dialect):
     test = conversing("echo", consumer=consumer)
     load = load_of(test)
     assert (load.conversation.prefix, load.conversation.dialect, load.requests[0].path) == (prefix, dialect, prefix)
-    assert test.work.setup_features == demands
-    assert (consumer in test.description) == (consumer != "async")
+    demands = set() if consumer == "async" else {f"{consumer}-consumer"}
+    assert test.work.setup_features == {"websocket", *demands}
+    assert (consumer in test.description) == bool(demands)
     assert in_dialect(load, "") == in_dialect(load, "plain") == load
     assert in_dialect(load, "socket.io").conversation == dataclasses.replace(load.conversation, dialect="socket.io")
 
@@ -131,3 +131,163 @@ def test_a_metric_is_reported_by_tests_that_count_what_it_is_of():
     assert "lag_p99_ms" in reported["broadcast"] - reported["echo"]
     assert "rps" not in reported["echo-throughput"]
     assert not [name for name in reported["rejoin"] if "cpu" in name or "memory" in name or name.startswith("opened")]
+
+
+SENT = dict.fromkeys(("planned", "sent", "ok"), 1000)
+
+
+@pytest.fixture
+def broadcast(build_run):
+    """A function: a trial of a broadcast whose result, and the deliveries in it, have those fields."""
+    run = build_run(labels=("gunicorn",), tests=(conversing("broadcast"),), blocks=1, change=delivering())
+    [trial] = run.trials()
+
+    def changed(deliveries=None, **fields):
+        delivered = dataclasses.replace(trial.result.deliveries, **deliveries or {})
+        return dataclasses.replace(trial, result=dataclasses.replace(trial.result, deliveries=delivered, **fields))
+
+    return changed
+
+
+def read(name, trial):
+    return kinds.metric(name).read(trial)
+
+
+def test_messages_that_were_never_sent_rank_as_infinitely_late(broadcast):
+    sent, held_up = broadcast(**SENT), broadcast(planned=1000, sent=900)
+    assert (read("lag_p99_ms", sent), read("delivered_percent", sent)) == (sent.result.deliveries.lag_ms["p99"], 100)
+    assert read("lag_p50_ms", held_up) == pytest.approx(4, rel=0.05)
+    assert read("lag_p99_ms", held_up) == math.inf
+    assert read("delivered_percent", held_up) == pytest.approx(90)
+
+
+def test_the_last_receiver_is_infinitely_late_where_one_lacks_the_message(broadcast):
+    whole = broadcast(**SENT)
+    assert read("last_p99_ms", whole) == whole.result.deliveries.last_ms["p99"]
+    lacking = broadcast({"whole": 980}, planned=1000, sent=1000)
+    assert read("last_p50_ms", lacking) == pytest.approx(8, rel=0.05)
+    assert read("last_p99_ms", lacking) == math.inf
+    assert read("last_p50_ms", broadcast(planned=2500, sent=1000)) == math.inf
+    older = {"messages": None, "whole": None, "last_ms": None}
+    assert read("last_p50_ms", broadcast(older, planned=1000, sent=1000)) is None
+
+
+def test_a_lag_that_may_be_the_generators_reading_is_not_known(broadcast):
+    """A quarter of 4 ms, which the lag is, and of 8 ms, which the last receiver takes."""
+
+    def known(lain_ms, latest_ms, share=0.5):
+        count = round(10_000 * share)
+        histogram = Counter({round(lain_ms * 1000): 10_000 - count, round(latest_ms * 1000): count})
+        kept = {**broadcast().result.histograms, "reading_lag": Histogram(3, 3_600_000_000, histogram).encode()}
+        lag_ms = {**NOTHING, "p50": lain_ms, "p99": lain_ms}
+        trial = broadcast({"reading_lag_ms": lag_ms}, **SENT, histograms=kept)
+        return {name for name in ("lag_p50_ms", "lag_p99_ms", "last_p50_ms") if read(name, trial)}
+
+    everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
+    assert known(0.9, 0.9) == everything
+    assert known(1.1, 1.1) == {"last_p50_ms"}
+    # Of ten receivers, the last is as late in the middle as one reading in fifteen is.
+    assert known(0.1, 2.04, share=0.05) == everything
+    assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
+
+
+def test_bytes_are_shared_among_all_that_took_them(broadcast):
+    settled = {"ok": 1000, "billed": 1500}
+    # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
+    assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
+    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # an older run has none of those
+
+
+def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(broadcast):
+    asking = conversing("broadcast", rate="auto").ceiling_test
+    assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
+    assert asking.decisive.name == "deliveries_per_s"
+    # In 10 s 500 a second were taken, and 2,500 of the deliveries came: 50 of each message.
+    assert asking.sustained_rate(broadcast({"in_time": 25_000}, rate=500.0, duration_s=10.0)) == 50
+
+
+def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
+    asking = conversing("echo", rate="auto").ceiling_test
+    assert asking.sustained_rate(broadcast(rate=500.0)) == 500
+    assert asking.sustained_rate(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None
+
+
+def test_a_rejoin_has_its_jitter_and_its_messages_and_is_quick_with_fewer_connections():
+    test = conversing("rejoin", jitter="500ms", size=100)
+    found = load_of(test)
+    assert (found.rate, found.arrival_seed, found.duration_s, found.warmup_s) == (0, 7, 60, 0)
+    said = found.conversation
+    assert (said.receivers, said.rooms, said.jitter_s, said.publishes_per_s) == (1000, 1, 0.5, 20)
+    assert test.description == (
+        "1,000 WebSockets that come back after a restart, each within 0.5 s of an attempt, "
+        "20 messages of 100 B a second"
+    )
+    quick = test.quick()
+    assert (quick.work.connections, quick.pace.duration_s) == (100, 60)
+    assert quick.planned_s < test.planned_s
+
+
+def test_a_rejoin_is_judged_by_when_all_are_back(broadcast):
+    def trial(**fields):
+        connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
+        return broadcast(
+            connections=connections, histograms={"away": histogram_of({2_000_000: fields.get("back", 1000)})}
+        )
+
+    def figures(trial, *names):
+        return [read(name, trial) for name in names]
+
+    assert [metric.name for metric in conversing("rejoin").judged] == ["all_back_s", "away_p50_s"]
+    usual = figures(trial(), "all_back_s", "away_p50_s", "away_p99_s", "first_back_s")
+    assert usual == [4, 2, 2, 1]
+    assert figures(trial(), "missed_per_connection", "unsent_messages") == [3, 20]
+    lacking = trial(back=989)  # more than one in a hundred never came back
+    assert figures(lacking, "all_back_s", "away_p99_s") == [math.inf, math.inf]
+    assert read("away_p50_s", lacking) == pytest.approx(2, rel=0.01)
+    assert read("away_p99_s", trial(lost=999, back=999)) is None  # too few to know
+    assert read("all_back_s", trial(lost=0, back=0)) is None  # it was not restarted in time
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "objective", "other"),
+    [
+        ("connect-capacity", "connections", "p99<50ms, errors<0.1%", "p95<50ms"),
+        ("echo-capacity", "messages", "p99<50ms, errors<0.1%", "p95<50ms"),
+        ("broadcast-capacity", "deliveries", "lag p99<100ms, missing<0.01%, errors<0.1%", "lag p95<100ms"),
+    ],
+)
+def test_each_searches_for_what_it_counts(kind, counts, objective, other):
+    test = conversing(kind)
+    found, plan = test.search
+    assert (str(found), plan.counts, test.kind.cost_unit.plural) == (objective, counts, counts)
+    assert (plan.short_s, plan.long_s, plan.precision) == (1, 2, 0.03)
+    assert conversing(kind, precision=0.1).search[1].precision == 0.1
+    assert test.decisive.unit == f"{counts}/s"
+    assert [one.name for one in kinds.every_metric() if one is test.decisive]
+    assert (test.fixed_rate, test.can_interleave) == (None, False)
+    load = load_of(test)
+    assert (load.conversation.does, load.arrival_seed, load.duration_s) == (kind.removesuffix("-capacity"), 7, 1)
+    assert "request" not in f"{test.description} {test.condition} {test.kind.heading} {test.kind.about}"
+    assert test.same_as(conversing(kind, probe="5s"))
+    for another in ({"objective": other}, {"size": 100}, {"precision": 0.1}):
+        assert not test.same_as(conversing(kind, **another))
+
+
+def test_the_rates_of_a_broadcast_are_of_deliveries():
+    test = conversing("broadcast-capacity")  # 20 receivers in two rooms: ten deliveries of each message
+    load = load_of(test)
+    assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
+    assert load.counts_each == 10
+    assert load.timeout_s == 2  # what a probe too many has lost is not waited for longer
+    assert load_of(conversing("broadcast-capacity", objective="lag p99<5s")).timeout_s == 10
+    plan = test.search[1]
+    assert plan.requests == 10 * 1000  # a p99 takes a thousand messages, however many receivers each has
+    assert plan.probe_s(2000.0, 1.0) == 5.0
+
+
+def test_the_study_knows_a_p99_in_each_of_its_probes():
+    study = study_of("websocket-capacity")
+    assert {test.kind.name for test in study.tests} == set(SEARCHES)
+    for test in study.tests:
+        assert [limit.key for limit in test.search[0].limits] == ["p99"]
+        assert test.search[1].probe_s(test.pace.start_rate, 0.0) <= 10

@@ -50,7 +50,6 @@ def test_only_where_workers_are_to_be_replaced_by_number_are_they_started_so():
         ("max-requests", "granian-asgi", "it cannot replace a worker after a number of requests"),
         ("reload", "gunicorn-rolling", None),
         ("max-requests", "hypercorn", None),
-        ("restart", "daphne", None),
         ("kill", "daphne", None),
     ],
 )

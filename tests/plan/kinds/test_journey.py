@@ -1,4 +1,4 @@
-"""What a test of users' journeys asks for."""
+"""What a test of users' journeys, or a search for the most users, asks for."""
 
 import dataclasses
 
@@ -7,8 +7,10 @@ import pytest
 from loadtests import journeys
 from loadtests.plan import kinds
 from loadtests.plan import study as studies
+from loadtests.plan.kinds.journey import CAPACITY_ARRIVALS, CAPACITY_USERS
 from loadtests.plan.kinds.journey_work import THINKS
 from loadtests.plan.metrics import P95, P99
+from loadtests.plan.schedule import planned_seconds, schedule
 from loadtests.workload import Feature, Users
 from tests.fixtures.studies import a_test, load_of
 
@@ -115,3 +117,53 @@ def test_its_cost_is_that_of_a_journey_and_is_judged():
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
     assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end
+
+
+def searching(where="s.toml", **keys):
+    return a_test("journey-capacity", where=where, **keys)
+
+
+def test_the_most_users_are_a_whole_number_and_new_users_come_at_a_rate():
+    test = searching(start_rate=20, max_rate=1000, think=["250ms", "500ms"], probe="5s")
+    objective, plan = test.search
+    assert str(objective) == "p99<500ms, errors<0.1%"
+    assert (plan.first_rate, plan.max_rate, plan.unit, plan.whole) == (20, 1000, "users", True)
+    assert (load_of(test).users.users, load_of(test).features) == (20, {Feature.JOURNEYS})
+    assert test.description == (
+        f"the journey questionnaire at {BEGIN}, the most users within p99<500ms, failures<0.1%, "
+        "thinking for 0.25 to 0.5 s"
+    )
+    # It takes an engine that can stop and knows when users were ready.
+    assert (test.engine, test.pace.engine_features) == ("locust", {Feature.EARLY_STOP, Feature.RESPONSE_TIME})
+    coming = searching(model="arrivals", start_rate=0.5)
+    _, plan = coming.search
+    assert (plan.first_rate, plan.unit, plan.whole) == (0.5, "new users/s", False)
+    assert (load_of(coming).users.users, load_of(coming).users.arrivals) == (None, 0.5)
+    assert (test.decisive, coming.decisive) == (CAPACITY_USERS, CAPACITY_ARRIVALS)
+    assert "the highest rate of new users within" in coming.description
+
+
+def test_each_probe_has_other_users_and_as_many_connections():
+    first = load_of(searching(injectors=2), seed=7)
+    probe = first.probing(41.0, 8.0, 3)
+    assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)
+    assert probe.arrival_seed not in (None, first.arrival_seed, first.probing(41.0, 8.0, 4).arrival_seed)
+    assert first.probing(1.0, 8.0, 3).connections == 2  # one for each process
+    coming = load_of(searching(model="arrivals")).probing(2.5, 8.0, 0)
+    assert (coming.users.arrivals, coming.rate) == (2.5, None)
+
+
+def test_a_probe_is_long_enough_for_the_percentile_where_that_is_known(tmp_path):
+    (tmp_path / "mine.py").touch()
+
+    def probe_s(rate, **keys):
+        return searching(str(tmp_path / "s.toml"), probe="5s", **keys).search[1].probe_s(rate, 5.0)
+
+    assert probe_s(1.0, model="arrivals") == pytest.approx(1000 / 18.5, abs=0.1)
+    assert probe_s(20.0, think=["1s", "1s"]) == pytest.approx(1000 / (20 * 18.5 / 8.75), abs=0.1)
+    assert probe_s(1.0, journey="mine.py") == 5.0  # how many requests it makes is not known
+
+
+def test_the_study_that_ships_takes_about_33_minutes():
+    study = studies.load("users")
+    assert planned_seconds(study, schedule(study, seed=1)) == pytest.approx(33 * 60, rel=0.05)

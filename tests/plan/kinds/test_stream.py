@@ -159,14 +159,14 @@ def test_slow_clients_that_are_served_are_a_share_of_all(tried):
     assert SERVED.read(trial) is None
 
 
-def test_where_there_were_too_few_nothing_is_known(tried):
+def test_too_few_or_what_the_generator_may_have_delayed_is_not_known(tried):
     assert (FIRST_P90.read(tried(begun=99, answered=99)), DELAY_P99.read(tried(events=999))) == (None, None)
-
-
-def test_a_delay_of_which_the_generator_may_be_the_cause_is_not_known(tried):
     late = tried(reading_lag_ms={**NOTHING, "p50": 0.1, "p99": 3.1})
     assert (DELAY_P50.read(late), DELAY_P99.read(late)) == (1, None)
     assert DELAY_P99.read(dataclasses.replace(late, status="invalid")) == 12  # shown as unverified
+    without = dataclasses.replace(tried(), result=well(1000, 8.0))
+    assert [metric.read(without) for metric in kind.METRICS] == [None] * len(kind.METRICS)
+    assert EVENTS.count(without) == 0
 
 
 def test_memory_is_the_growth_of_all_processes_to_their_peak(tried):
@@ -176,9 +176,3 @@ def test_memory_is_the_growth_of_all_processes_to_their_peak(tried):
     )
     assert kind.MEMORY.read(dataclasses.replace(tried(), processes=(master, worker))) == pytest.approx(102.4)
     assert kind.MEMORY.read(dataclasses.replace(tried(most=0), processes=(worker,))) is None
-
-
-def test_a_trial_without_streams_knows_nothing_of_them(tried):
-    without = dataclasses.replace(tried(), result=well(1000, 8.0))
-    assert [metric.read(without) for metric in kind.METRICS] == [None] * len(kind.METRICS)
-    assert EVENTS.count(without) == 0
