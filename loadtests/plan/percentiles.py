@@ -11,12 +11,7 @@ TAIL = 10
 
 
 def requests_needed(percentile: float) -> int:
-    """Requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9.
-
-    Raises ValueError unless it is between 0 and 100.
-    """
-    if not 0 < percentile < 100:
-        raise ValueError(f"a percentile is between 0 and 100, not {percentile}")
+    """Requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9."""
     tail_share = min(percentile, 100 - percentile) / 100
     return ceil(round(TAIL / tail_share, 6))
 

@@ -4,6 +4,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.plan import kinds
+from loadtests.plan import study as studies
 from loadtests.workload import Feature, Request
 from tests.fixtures.schemas import as_json
 from tests.fixtures.studies import a_test, load_of
@@ -30,10 +31,11 @@ def test_arrivals_are_random_unless_a_study_says_otherwise(kind, keys, sent):
 
 def test_a_replay_is_due_when_it_was_recorded():
     keys = {"pace": "recorded", "requests": [{"at": [0, 0.5]}]}
-    test = a_test("latency", **keys)
+    study = studies.parse({"setups": ["gunicorn"], "tests": {"latency": keys}}, "s", "s.toml")
+    [test] = study.tests
     assert test.pace.record()["arrivals"] == "recorded"
     assert Feature.RANDOM_ARRIVALS not in load_of(test).features
-    assert test.with_requests(test.requests).pace.arrivals == "random"
+    assert study.with_requests(test.requests).tests[0].pace.arrivals == "random"
     with pytest.raises(UserError, match="arrivals: is not a key here"):
         a_test("latency", **keys, arrivals="even")
 
