@@ -1,15 +1,11 @@
 """axe-core finds nothing on the documentation, the explorer and a report, light and dark, on a desk and on a phone."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.fixtures.chromium import NEEDS_CHROMIUM, Keyboard, keyboard
+from loadtests.files import ROOT
+from tests.fixtures.chromium import NEEDS_CHROMIUM, keyboard
 
 pytestmark = [*NEEDS_CHROMIUM, pytest.mark.timeout(400)]  # the build is of the first test
 PAGES = (
@@ -26,33 +22,32 @@ RULES = "axe.run(document, {resultTypes: ['violations']}).then((found) => JSON.s
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyboard]:
+def browser(tmp_path_factory):
     with keyboard(tmp_path_factory.mktemp("profile")) as opened:
         yield opened
 
 
-def violations(browser: Keyboard, page: Path, root: Path) -> list[str]:
+def violations(browser, page):
     """What axe finds on a page: each rule with the elements that break it, and why."""
     browser.open(page.as_uri())
-    axe = (root / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    axe = (ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
     browser.send("Runtime.evaluate", expression=axe)
     done = browser.send("Runtime.evaluate", expression=RULES, awaitPromise=True, returnByValue=True)
-    found: list[dict[str, Any]] = json.loads(done["result"]["value"])
-    nodes = ((rule["id"], node) for rule in found for node in rule["nodes"])
+    nodes = ((rule["id"], node) for rule in json.loads(done["result"]["value"]) for node in rule["nodes"])
     return [f"{name}: {node['target']}: {' '.join(node['failureSummary'].split())}" for name, node in nodes]
 
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_axe_finds_nothing(browser: Keyboard, site: Path, root: Path, page: str, scheme: str, width: int) -> None:
+def test_axe_finds_nothing(browser, site, page, scheme, width):
     theme = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.send("Emulation.setEmulatedMedia", features=theme)
     browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    assert violations(browser, site / page, root) == []
+    assert violations(browser, site / page) == []
 
 
-def test_it_finds_what_is_wrong(browser: Keyboard, root: Path, tmp_path: Path) -> None:
+def test_it_finds_what_is_wrong(browser, tmp_path):
     page = tmp_path / "wrong.html"
     page.write_text("<html lang=en><title>A page</title><main><h1>Chart</h1><img src=chart.svg></main>")
-    assert [line.partition(":")[0] for line in violations(browser, page, root)] == ["image-alt"]
+    assert [line.partition(":")[0] for line in violations(browser, page)] == ["image-alt"]

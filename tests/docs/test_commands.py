@@ -4,16 +4,12 @@ The options of all are parsed. ``run`` has ``--dry-run`` added; what only reads 
 files that pages take for granted (a project, a recording, runs of the reader's own) are in the folder of the test.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import typer
@@ -21,11 +17,10 @@ import typer
 from loadtests import files, setups
 from loadtests.cli import app
 from loadtests.errors import UserError
+from loadtests.files import ROOT
 from loadtests.plan import study as studies
-from loadtests.records.run.folder import Run
 from loadtests.report.formats import history
 
-ROOT = Path(__file__).resolve().parents[2]
 RST = re.compile(r"^( *)\.\. code-block:: (?:sh|console)\n\n((?:\1   .*\n|\n)+)", re.MULTILINE)
 INLINE = re.compile(r"``((?:\.venv/bin/)?python -m loadtests \w+ [^`<]+)``")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,7 +41,7 @@ class Command(NamedTuple):
     words: tuple[str, ...]
 
 
-def blocks(page: Path) -> Iterator[str]:
+def blocks(page):
     """The blocks for a shell, and what of Python's stands in the text."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".rst":
@@ -55,12 +50,12 @@ def blocks(page: Path) -> Iterator[str]:
     yield from (found[2] for found in MARKDOWN.finditer(text) if found[1] in ("", "sh", "console"))
 
 
-def commands_of(block: str) -> Iterator[tuple[str, ...]]:
+def commands_of(block):
     """The simple commands, each in its words. A ``$`` before the command is the prompt."""
     for line in block.replace("\\\n", " ").splitlines():
         words = shlex.shlex(line.strip().removeprefix("$ "), posix=True, punctuation_chars=True)
         words.whitespace_split = True
-        command: list[str] = []
+        command = []
         for word in [*words, ";"]:
             if word in ("&&", ";", "|"):
                 yield tuple(command)
@@ -69,14 +64,9 @@ def commands_of(block: str) -> Iterator[tuple[str, ...]]:
                 command.append(STAND_INS.get(word, word))
 
 
-def written() -> Iterator[Command]:
-    pages = [
-        *ROOT.glob("docs/*.rst"),
-        *ROOT.glob("docs/[br]*/*.rst"),
-        *ROOT.glob("*.md"),
-        *ROOT.glob("packages/*/*.md"),
-    ]
-    for page in sorted(pages):
+def written():
+    folders = ("docs/*.rst", "docs/[br]*/*.rst", "*.md", "packages/*/*.md")
+    for page in sorted(page for pattern in folders for page in ROOT.glob(pattern)):
         if page.parent.name != "results" and page.name != "CHANGELOG.md":
             for words in (words for block in blocks(page) for words in commands_of(block)):
                 before = [word for word in words if re.match(r"[A-Z_]+=", word)] if words else []
@@ -86,26 +76,25 @@ def written() -> Iterator[Command]:
 
 COMMANDS = list(dict.fromkeys(written()))
 OURS = [one for one in COMMANDS if one.words[:1] and one.words[0] in CALLED and one.words[1:3] == ("-m", "loadtests")]
+WHOLE = [one for one in OURS if one.words[3] in QUICK and not NO_DRY_RUN & set(one.words)]
 MAKE = [one for one in COMMANDS if one.words[:1] == ("make",)]
 
 
-def shown(command: Command) -> str:
+def shown(command):
     return f"{command.page}: {shlex.join([*command.variables, *command.words])}"
 
 
 @pytest.fixture(scope="module")
-def folder(
-    root: Path, run_builder: Callable[[Path], Callable[..., Run]], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def folder(run_builder, tmp_path_factory):
     """What a reader has: the project's folder with runs and files of their own, and projects next to it."""
     here = tmp_path_factory.mktemp("reader") / "benchmark"
     here.mkdir()
-    (here / "docs").symlink_to(root / "docs")
+    (here / "docs").symlink_to(ROOT / "docs")
     for project in ("project", "base", "shop", "blog", "mysite"):
-        shutil.copytree(root / "docs/examples/chat", here.parent / project)
+        shutil.copytree(ROOT / "docs/examples/chat", here.parent / project)
     for run in ("before", "after", "main", "branch", "RUN"):
         run_builder(here / "results")(name=run, record={"created": "2026-12-24T09:00:00+00:00"})
-    for run in root.glob("results/reference-*"):
+    for run in ROOT.glob("results/reference-*"):
         (here / "results" / run.name).symlink_to(run)
     for run in ("RUN_A", "RUN_B"):
         (here / run).symlink_to("results/before")
@@ -115,25 +104,25 @@ def folder(
         (here / file).write_text(json.dumps({"log": {"entries": [entry]}}), encoding="utf-8")
     (here / "access.log").write_text(LOGGED, encoding="utf-8")
     for file in ("shop.py", "groups.py"):
-        shutil.copy(root / "loadtests/journeys/questionnaire.py", here / file)
-    shutil.copy(root / "loadtests/studies/first-look.toml", here / "my.toml")
+        shutil.copy(ROOT / "loadtests/journeys/questionnaire.py", here / file)
+    shutil.copy(ROOT / "loadtests/studies/first-look.toml", here / "my.toml")
     return here
 
 
-def test_there_are_commands_to_look_at() -> None:
+def test_there_are_commands_to_look_at():
     assert len(OURS) > 60
     assert {one.words[3] for one in OURS} >= {"run", "report", "list", "compare", "check", "advise", "load", "capacity"}
     assert {"README.md", "talk.rst", "2016.rst"} <= {one.page for one in OURS}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=shown)
-def test_the_variables_before_a_command_are_knobs(command: Command) -> None:
+def test_the_variables_before_a_command_are_knobs(command):
     assert {variable.partition("=")[0] for variable in command.variables} <= set(setups.KNOBS)
 
 
 @pytest.mark.parametrize("command", OURS, ids=shown)
-def test_its_options_are_those_of_the_command(command: Command) -> None:
-    found: Any = typer.main.get_command(app)
+def test_its_options_are_those_of_the_command(command):
+    found = typer.main.get_command(app)
     words = list(command.words[3:])
     while hasattr(found, "commands"):
         assert words[0] in found.commands
@@ -146,23 +135,17 @@ def test_its_options_are_those_of_the_command(command: Command) -> None:
 
 
 @pytest.mark.parametrize("command", MAKE, ids=shown)
-def test_make_knows_the_target_and_its_variables(command: Command, root: Path) -> None:
+def test_make_knows_the_target_and_its_variables(command):
     variables = dict(word.split("=", 1) for word in command.words[1:] if "=" in word)
-    assert set(variables) <= set(re.findall(r"^([A-Z_]+) \?=", (root / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert set(variables) <= set(re.findall(r"^([A-Z_]+) \?=", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     assert variables.get("STUDY", "first-look") in studies.names()
     assert setups.find([variables.get("SETUP", "gunicorn")])
-    subprocess.run(["make", "-n", *command.words[1:]], cwd=root, check=True, capture_output=True)
-
-
-def is_quick(command: Command) -> bool:
-    return command.words[3] in QUICK and not NO_DRY_RUN & set(command.words)
+    subprocess.run(["make", "-n", *command.words[1:]], cwd=ROOT, check=True, capture_output=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", list(filter(is_quick, OURS)), ids=shown)
-def test_it_does_what_it_is_there_for(
-    command: Command, folder: Path, free_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("command", WHOLE, ids=shown)
+def test_it_does_what_it_is_there_for(command, folder, free_port, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     for module in (files, history):
         monkeypatch.setattr(module, "RESULTS", folder / "results")

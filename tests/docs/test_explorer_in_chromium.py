@@ -1,16 +1,15 @@
 """The explorer of committed runs in a browser: it draws what its address says, where it keeps what is picked."""
 
-from __future__ import annotations
-
 import csv
 import html
 import shutil
-import sys
 from pathlib import Path
-from typing import Any
 
+import explorer
 import pytest
+from reference_runs import References
 
+from loadtests.files import ROOT
 from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
 
 pytestmark = NEEDS_CHROMIUM
@@ -52,16 +51,12 @@ addEventListener("load", async () => {
 
 
 @pytest.fixture(scope="module")
-def found(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found(tmp_path_factory):
     """What a phone's browser showed, of one committed run."""
-    sys.path.insert(0, str(root / "docs/_ext"))
-    import explorer
-    from reference_runs import References
-
     folder = tmp_path_factory.mktemp("explorer")
     (folder / "results").mkdir()
-    (folder / "results" / RUN).symlink_to(root / "results" / RUN)
-    shutil.copy(root / "docs/_static/explorer.js", folder)
+    (folder / "results" / RUN).symlink_to(ROOT / "results" / RUN)
+    shutil.copy(ROOT / "docs/_static/explorer.js", folder)
     explorer.write_vega(folder)
     body = explorer.body(References(folder / "results"), ".")
     page = f'<script>{{{PROBE}}}</script><section id="explorer">{body}</section>'  # Sphinx' id for the page's title
@@ -69,11 +64,11 @@ def found(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     address = html.escape("inner.html#test=throughput&metric=rps")
     (folder / "page.html").write_text(f'<iframe style="width: 400px; height: 900px" src="{address}"></iframe>')
     flags = ("--allow-file-access-from-files", "--virtual-time-budget=20000")
-    return dict(probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags))
+    return probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags)
 
 
-def test_it_shows_what_the_address_says_the_best_first(found: dict[str, Any], root: Path) -> None:
-    with (root / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
+def test_it_shows_what_the_address_says_the_best_first(found):
+    with (ROOT / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["test"] == "throughput"]
     best = sorted(rows, key=lambda row: -float(row["rps"]))
     assert [cells[0] for cells in found["first"]] == [row["label"] for row in best]
@@ -81,7 +76,7 @@ def test_it_shows_what_the_address_says_the_best_first(found: dict[str, Any], ro
     assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(found["texts"])
 
 
-def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found: dict[str, Any]) -> None:
+def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found):
     assert [cells[0] for cells in found["filtered"]] == ["daphne-ipc", "daphne-redis", "uvicorn"]
     assert [cells[0] for cells in found["picked"]] == ["daphne-ipc", "daphne-redis"]
     for part in ("test=throughput", "metric=rps", "sort=setup", "filter=channel+layer", "without=uvicorn"):
@@ -89,7 +84,7 @@ def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found: dict[st
     assert found["judged"] == "p50_ms"
 
 
-def test_it_loads_nothing_but_its_own_and_fits_a_phone(found: dict[str, Any]) -> None:
+def test_it_loads_nothing_but_its_own_and_fits_a_phone(found):
     assert {Path(address).name for address in found["loaded"]} == {"explorer.js", "vega.js"}
     assert all(address.startswith("file:") for address in found["loaded"])
     assert found["errors"] == []

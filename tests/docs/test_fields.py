@@ -1,8 +1,6 @@
 """Every field of a file that people or the project write is described, once: in its type."""
 
-import importlib
-import sys
-
+import from_types
 import pytest
 
 from loadtests.files import ROOT
@@ -14,9 +12,6 @@ from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import RunRecord
 from loadtests.services.origin.recipes import Recipe
 from loadtests.workload.from_toml import WorkloadTable
-
-sys.path.append(str(ROOT / "docs" / "_ext"))
-from_types = importlib.import_module("from_types")
 
 NOT_RECORDS = {"Study", "Slot", "LognormalTimes", "Drawn"}
 COMMITTED = sorted(ROOT.glob("results/reference-*/run.json"))

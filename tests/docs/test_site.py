@@ -1,68 +1,52 @@
 """The documentation as it is built: what the code has is on its pages, what was measured is there with its files."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from docutils.nodes import make_id
 
 from loadtests import setups
 from loadtests.analyse.reasons import Reason
+from loadtests.files import ROOT
 from loadtests.plan import study as studies
 
 pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(400)]  # the build is of the first test
 
 
-def test_every_command_has_its_section(site: Path, commands: dict[str, Any]) -> None:
-    page = (site / "reference/commands.html").read_text(encoding="utf-8")
-    for name, command in commands.items():
-        assert f'id="{make_id(f"command-{name}")}"' in page
-        for parameter in command.params:
-            for option in parameter.opts:
-                assert option in page
+@pytest.fixture
+def page(site):
+    """A function: the text of a page."""
+    return lambda name: (site / f"{name}.html").read_text(encoding="utf-8")
 
 
-def test_every_setup_has_its_section(site: Path) -> None:
-    page = (site / "setups.html").read_text(encoding="utf-8")
-    for setup in setups.known().values():
-        assert f'id="{make_id(f"setup-{setup.name}")}"' in page
+def test_all_that_the_code_has_is_on_its_page(page, commands):
+    of_commands = page("reference/commands")
+    options = {option for one in commands.values() for parameter in one.params for option in parameter.opts}
+    ids = {f'id="{make_id(f"command-{name}")}"' for name in commands}
+    assert [text for text in ids | options if text not in of_commands] == []
+    for found, names in {
+        page("setups"): [f'id="{make_id(f"setup-{name}")}"' for name in setups.known()],
+        page("reference/studies"): [f'id="study-{name}"' for name in studies.names()],
+        page("methodology"): [reason.name for reason in Reason],
+    }.items():
+        assert [name for name in names if name not in found] == []
 
 
-def test_every_study_has_its_section(site: Path) -> None:
-    page = (site / "reference/studies.html").read_text(encoding="utf-8")
-    for name in studies.names():
-        assert f'id="study-{name}"' in page
-
-
-def test_every_reason_for_invalidity_is_in_the_methodology(site: Path) -> None:
-    page = (site / "methodology.html").read_text(encoding="utf-8")
-    for reason in Reason:
-        assert reason.name in page
-
-
-def test_every_committed_run_has_its_page_and_its_report(root: Path, site: Path) -> None:
-    listed = (site / "results/index.html").read_text(encoding="utf-8")
-    for file in root.glob("results/reference-*/run.json"):
+def test_every_committed_run_has_its_page_and_its_report(site, page):
+    listed = page("results/index")
+    for file in ROOT.glob("results/reference-*/run.json"):
         study = json.loads(file.read_text(encoding="utf-8"))["study"]["name"]
         assert f'href="{study}.html"' in listed
-        page = (site / f"results/{study}.html").read_text(encoding="utf-8")
-        assert f'href="{file.parent.name}/index.html"' in page
+        assert f'href="{file.parent.name}/index.html"' in page(f"results/{study}")
         assert (site / "results" / file.parent.name / "index.html").is_file()
         assert (site / "results" / file.parent.name / "report.html").is_file()
+    assert re.search(r"Throughput with \d+ connections", listed)  # a line of verdict for each study
+    assert "requests/s" in listed
 
 
-def test_every_link_from_a_study_to_a_file_has_its_file(site: Path) -> None:
-    for page in site.glob("results/*.html"):
-        text = page.read_text(encoding="utf-8")
+def test_every_link_from_a_study_to_a_file_has_its_file(site):
+    for found in site.glob("results/*.html"):
+        text = found.read_text(encoding="utf-8")
         for target in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#?]+)', text):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-
-
-def test_the_index_has_a_line_of_verdict_for_each_study(site: Path) -> None:
-    listed = (site / "results/index.html").read_text(encoding="utf-8")
-    assert re.search(r"Throughput with \d+ connections", listed)
-    assert listed.count("requests/s") >= 1
+            assert (found.parent / target).exists(), f"{found.name}: {target}"

@@ -16,10 +16,10 @@ Stack (most recent call first):
 
 """
 
-# Seven parts of CPU time in one function, three in another, counted by the clock that is sampled, until there are so
-# many samples that a share is known to 0.05: the kernel looks at the timer only when its tick meets the process, and on
-# a busy machine that is every sixth time or less.
-SPLIT = """
+# A forked process with seven parts of CPU time in one function and three in another, and a thread of its parent's,
+# counted by the clock that is sampled, until there are samples enough to know a share to 0.05: the kernel looks
+# at the timer only when its tick meets the process, and on a busy machine that is every sixth time or less.
+PROGRAM = """
 import os, threading, time
 
 def burn(seconds):
@@ -33,23 +33,33 @@ def seven():
 def three():
     burn(0.015)
 
-def both():
+def thread():
+    burn(0.035)
+
+def until_sampled(*functions):
     stacks = os.path.join(os.environ["PROFILE_STACKS"], str(os.getpid()))
     while open(stacks).read().count("in burn") < 100:
-        seven()
-        three()
+        for function in functions:
+            function()
 
+if os.fork():
+    one = threading.Thread(target=until_sampled, args=(thread,))
+    one.start()
+    one.join()
+    os.wait()
+else:
+    until_sampled(seven, three)
+    os._exit(0)
 """
 
 
-def parts(found):
+def parts(process):
     """Samples by the function that called burn."""
     counts = Counter()
-    for process in found:
-        for stack, number in process.stacks.items():
-            names = [frame.name for frame in stack]
-            if "burn" in names:
-                counts[names[names.index("burn") - 1]] += number
+    for stack, number in process.stacks.items():
+        names = [frame.name for frame in stack]
+        if "burn" in names:
+            counts[names[names.index("burn") - 1]] += number
     return counts
 
 
@@ -65,24 +75,12 @@ def test_two_that_wrote_at_once_are_counted_but_not_read():
 
 
 @pytest.mark.slow
-def test_known_shares_are_found(sampled):
-    found, _ = sampled(SPLIT + "both()")
-    counts = parts(found)
-    assert sum(counts.values()) >= 100
-    assert 0.5 < counts["seven"] / sum(counts.values()) < 0.87
-
-
-@pytest.mark.slow
-def test_a_thread_is_seen_as_well_as_the_main_one(sampled):
-    found, _ = sampled(SPLIT + "thread = threading.Thread(target=seven)\nthread.start()\nthread.join()\nboth()")
-    assert {"seven", "three"} <= parts(found).keys()
-
-
-@pytest.mark.slow
-def test_a_forked_process_is_sampled_by_itself(sampled):
-    found, _ = sampled(SPLIT + "if os.fork():\n    os.wait()\nelse:\n    both()\n    os._exit(0)")
-    assert len(found) == 2
-    assert sum(parts(found).values()) >= 100
+def test_known_shares_are_found_in_a_forked_process_and_a_thread_is_seen(sampled):
+    found, _ = sampled(PROGRAM)
+    of_thread, forked = sorted(map(parts, found), key=lambda counts: counts["seven"])
+    assert of_thread.keys() == {"thread"}
+    assert sum(forked.values()) >= 100
+    assert 0.5 < forked["seven"] / sum(forked.values()) < 0.87
 
 
 def test_a_sitecustomize_that_is_there_already_still_runs(sampled, tmp_path):

@@ -7,6 +7,8 @@ import pytest
 from loadtests.profile.classify import Category
 from loadtests.profile.shares import Sampled, by_role, wilson
 
+SERVER, VIEW, NATIVE = Category.SERVER, Category.VIEW, Category.NATIVE
+
 
 @pytest.fixture
 def process(stack):
@@ -20,46 +22,33 @@ def process(stack):
     return make
 
 
-def shares(role):
+def shares(*rounds):
+    """Those of the one role, by category."""
+    [role] = by_role(rounds, {"web": 500.0})
     return {share.category: share for share in role.shares}
 
 
+def sizes(*rounds):
+    return {kind: share.share for kind, share in shares(*rounds).items()}
+
+
 def test_what_is_missing_against_the_kernels_count_is_outside_python(process):
+    assert sizes([process()]) == {SERVER: 0.6, VIEW: 0.2, NATIVE: 0.2}
+    assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it is not Python's
+    assert shares([process()])[SERVER].us_per_request == pytest.approx(300.0)
     [role] = by_role([[process()]], {"web": 500.0})
-    found = shares(role)
-    assert {kind: share.share for kind, share in found.items()} == {
-        Category.SERVER: 0.6,
-        Category.VIEW: 0.2,
-        Category.NATIVE: 0.2,
-    }
-    assert found[Category.SERVER].us_per_request == pytest.approx(300.0)
     assert (role.samples, role.expected) == (800, 1000)
 
 
-def test_what_is_missing_in_an_idle_process_says_nothing(process):
-    [role] = by_role([[process(busy=False)]], {"web": 500.0})
-    assert {kind: share.share for kind, share in shares(role).items()} == {Category.SERVER: 0.75, Category.VIEW: 0.25}
+def test_what_is_missing_says_nothing_where_a_process_is_idle_in_any_round(process):
+    idle = process(busy=False)
+    assert sizes([idle]) == sizes([process()], [idle]) == {SERVER: 0.75, VIEW: 0.25}
 
 
-def test_one_idle_round_is_enough_for_that(process):
-    [role] = by_role([[process()], [process(busy=False)]], {"web": 500.0})
-    assert Category.NATIVE not in shares(role)
-
-
-def test_a_process_that_is_not_python_is_all_outside(process):
-    [role] = by_role([[process(role="redis", stacks=None, busy=False)]], {"redis": 100.0})
-    assert [(share.category, share.share) for share in role.shares] == [(Category.NATIVE, 1.0)]
-
-
-def test_each_round_has_its_share(process):
-    [role] = by_role([[process(server=800, view=200)], [process(server=600, view=400)]], {"web": 1.0})
-    assert shares(role)[Category.SERVER].rounds == (0.8, 0.6)
-    assert shares(role)[Category.SERVER].share == 0.7
-
-
-def test_the_processes_of_a_role_are_one(process):
-    [role] = by_role([[process(server=800), process(server=600)]], {"web": 1.0})
-    assert shares(role)[Category.SERVER].share == pytest.approx(1400 / 2000)
+def test_a_share_is_over_all_rounds_and_processes_and_known_by_round(process):
+    server = shares([process(server=800, view=200)], [process(server=600, view=400)])[SERVER]
+    assert (server.rounds, server.share) == ((0.8, 0.6), 0.7)
+    assert sizes([process(server=800), process(server=600)])[SERVER] == pytest.approx(1400 / 2000)
 
 
 def test_the_dearest_role_comes_first(process):
@@ -69,17 +58,12 @@ def test_the_dearest_role_comes_first(process):
 
 def test_threads_that_wait_are_those_there_less_those_on_the_cpu(process, stack):
     threads = Counter({stack("run gunicorn/app.py"): 100, stack("_worker lib:concurrent/futures/thread.py"): 300})
-    [role] = by_role([[process(threads=threads, looks=100)]], {"web": 1.0})
-    found = shares(role)
+    found = shares([process(threads=threads, looks=100)])
     # One thread in the server at any time; 600 samples of 10 ms in 20 s are 0.3 of it.
-    assert found[Category.SERVER].waiting == pytest.approx(0.7)
+    assert found[SERVER].waiting == pytest.approx(0.7)
     assert found[Category.HOPS].waiting == pytest.approx(3.0)
-    assert found[Category.VIEW].waiting == 0.0
-
-
-def test_where_nobody_looked_waiting_is_not_known(process):
-    [role] = by_role([[process()]], {"web": 1.0})
-    assert {share.waiting for share in role.shares} == {None}
+    assert found[VIEW].waiting == 0.0
+    assert {share.waiting for share in shares([process()]).values()} == {None}  # nobody looked
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tests.fixtures.pages import column, drawn, page_of, rows_of
 from tests.fixtures.studies import a_test
 
 LABELS = ("gunicorn", "daphne", "uvicorn")
+OPEN = a_test("throughput", duration="10s", answers=["open"])
 
 
 def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run):
@@ -20,25 +21,23 @@ def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run)
         count = lost[label]
         return dataclasses.replace(result, ok=result.planned - count, errors={"reset": count} if count else {})
 
-    tests = [
-        a_test("deployment", way, way=way, path="/wait?ms=20", rate=40, duration="20s") for way in ("reload", "kill")
-    ]
-    run = build_run(labels=LABELS, tests=tuple(tests), change=losing)
+    way = {"path": "/wait?ms=20", "rate": 40, "duration": "20s"}
+    tests = tuple(a_test("deployment", name, way=name, **way) for name in ("reload", "kill"))
+    run = build_run(labels=LABELS, tests=tests, change=losing)
     for trial in run.trials():
         seen = Meanwhile(deployment=Deployment(trial.test, 3.5, 2, 110.0, 112.5))
         run.save_trial(dataclasses.replace(trial, meanwhile=seen))
-    page = page_of(run)
-    assert page.top.lead == (
+    top = page_of(run).top
+    assert top.lead == (
         "Requests lost at 40 requests/s for /wait?ms=20 while its workers are replaced gracefully: "
         "none by gunicorn; daphne 14 and uvicorn 240.",
     )
-    assert page.top.rest[0].startswith("Requests lost at 40 requests/s for /wait?ms=20 while a worker is killed: none")
-    assert page.top.chart.title == "Requests lost: none by 1 of 3"
-    assert [(row["label"], row["value"]) for row in drawn(page.top.chart, "value")] == [
-        ("gunicorn", 0), ("daphne", 14), ("uvicorn", 240)
-    ]  # fmt: skip
-    assert page.top.table.columns[:3] == ("setup", "lost reload", "lost kill")
-    assert [field.tone for field in column(page.top.table, "lost kill").values()] == ["", "bad", "bad"]
+    assert top.rest[0].startswith("Requests lost at 40 requests/s for /wait?ms=20 while a worker is killed: none")
+    assert top.chart.title == "Requests lost: none by 1 of 3"
+    values = {row["label"]: row["value"] for row in drawn(top.chart, "value")}
+    assert list(values.items()) == [("gunicorn", 0), ("daphne", 14), ("uvicorn", 240)]
+    assert top.table.columns[:3] == ("setup", "lost reload", "lost kill")
+    assert [field.tone for field in column(top.table, "lost kill").values()] == ["", "bad", "bad"]
 
 
 def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_run):
@@ -49,20 +48,21 @@ def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_
             held = 40 if trial.label == "daphne" else 1
             gauges = {"connections": ((0.0, 1), (0.5, held)), "connections left": ((10.2, held - 1),)}
             run.save_trial(dataclasses.replace(trial, gauges=gauges))
-    page = page_of(run)
-    assert page.top.lead == (
+    top = page_of(run).top
+    assert top.lead == (
         "Most database connections open at once with 10 connections: gunicorn 1 and daphne 40.",
         "Database connections left behind with 10 connections: none by gunicorn; daphne 39.",
     )
-    assert page.top.chart.title == "Most database connections open at once: 1 to 40"
-    assert [row["note"] for row in drawn(page.top.chart, "note")] == ["1", "40 (39 left)", "not known"]
-    assert rows_of(page.top.table)["uvicorn"][1:3] == [DASH, DASH]
-    assert any(one.startswith("Throughput ") for one in page.top.rest)
+    assert top.chart.title == "Most database connections open at once: 1 to 40"
+    assert [row["note"] for row in drawn(top.chart, "note")] == ["1", "40 (39 left)", "not known"]
+    assert rows_of(top.table)["uvicorn"][1:3] == [DASH, DASH]
+    assert any(one.startswith("Throughput ") for one in top.rest)
 
 
-def test_a_range_is_said_where_the_setups_are_many(build_run):
-    labels = tuple(f"setup-{place}" for place in range(9))
-    run = build_run(labels=labels, tests=(a_test("throughput", duration="10s", answers=["open"]),), blocks=1)
+def test_a_range_is_said_where_the_setups_are_many_and_figures_where_no_count_is_known(build_run):
+    run = build_run(labels=tuple(f"setup-{place}" for place in range(9)), tests=(OPEN,), blocks=1)
+    assert page_of(run).top.lead[0].startswith("Throughput with 10 connections: ")
+    assert page_of(run).top.chart.title == "No verdict after 1 block"
     for trial in run.trials():
         gauges = {"connections": ((0.0, int(trial.label[-1]) // 2),)}
         run.save_trial(dataclasses.replace(trial, gauges=gauges))
@@ -70,12 +70,6 @@ def test_a_range_is_said_where_the_setups_are_many(build_run):
         "Most database connections open at once with 10 connections: "
         "none by setup-0 and setup-1; 1 (setup-2 and setup-3) to 4 (setup-8).",
     )
-
-
-def test_where_no_count_is_named_or_known_the_figures_lead(build_run):
-    run = build_run(labels=LABELS, tests=(a_test("throughput", duration="10s", answers=["open"]),))
-    assert page_of(run).top.lead[0].startswith("Throughput with 10 connections: ")
-    assert page_of(run).top.chart.title.startswith("gunicorn answers the most")
 
 
 def test_a_count_that_nobody_makes_is_refused():

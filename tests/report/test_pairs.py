@@ -3,66 +3,50 @@
 import pytest
 
 from loadtests.analyse.compare.sides import compare_sides
-from tests.fixtures.pages import page_of
-from tests.report.test_findings import times
-
-PAIRS = {"b-tls": "b", "c-tls": "c"}
-FACTORS = {"a": 1, "b": 1, "b_tls": 2, "c": 8, "c_tls": 8}
+from tests.fixtures.pages import page_of, section
+from tests.report.test_findings import CERTAIN, times
 
 
 @pytest.fixture
 def run(build_run):
-    return lambda **factors: build_run(
-        labels=("a", "b", "b-tls", "c", "c-tls"),
-        against=PAIRS,
-        tests=("latency",),
-        blocks=10,
-        change=times(**{**FACTORS, **factors}),
-    )
+    """A function: a run in which ``b-tls`` is compared with ``b``, and so on, with times by these factors."""
+
+    def run(**factors):
+        labels = tuple(name.replace("_", "-") for name in factors)
+        against = {label: label.removesuffix("-tls") for label in labels if label.endswith("-tls")}
+        return build_run(labels=labels, against=against, change=times(**factors), **CERTAIN)
+
+    return run
+
+
+TWO = {"a": 1, "b": 1, "b_tls": 2, "c": 8, "c_tls": 8}
 
 
 def test_each_is_compared_with_its_own_baseline_and_with_nothing_else(run):
-    page = page_of(run())
+    made = run(**TWO)
+    page = page_of(made)
     said = page.findings[0].answer
     assert said == "Each against its own baseline: b-tls 2.0× the response time; equivalent within ±3%: c-tls."
     assert page.certainty == "All intervals hold together with 95% confidence, adjusted for 6 comparisons."
     assert page.top.chart.title == "1 of 2 differ from their own baselines: b-tls 2.0× the response time"
-    [verdicts] = [section for section in page.sections if section.name == "verdicts"]
-    [table] = verdicts.tables
+    [table] = section(page, "verdicts").tables
     assert table.caption.endswith("against its own baseline")
-    first = {row[0].text: row[0].detail for row in table.rows}
-    assert first == {"b-tls": "against b", "c-tls": "against c"}
-
-
-def test_the_table_marks_what_is_compared(run):
-    table = page_of(run()).answer.table
-    details = {row[0].text: row[1].detail for row in table.rows}
+    assert {row[0].text: row[0].detail for row in table.rows} == {"b-tls": "against b", "c-tls": "against c"}
+    details = {row[0].text: row[1].detail for row in page.answer.table.rows}
     assert details.pop("b-tls").startswith("×2")
     assert details == {"a": "×1", "b": "×1", "c": "×1", "c-tls": "same"}
+    compared = compare_sides(made.path)
+    assert {(row.label, row.comparison.baseline) for row in compared.rows} == {("b-tls", "b"), ("c-tls", "c")}
 
 
 def test_where_nothing_differs_that_is_the_answer(run):
-    page = page_of(run(b_tls=1))
+    page = page_of(run(**{**TWO, "b_tls": 1}))
     assert page.findings[0].answer == "Each against its own baseline: equivalent within ±3%: b-tls and c-tls."
     assert page.top.chart.title == "No significant difference from its own baseline after 10 blocks"
 
 
-def test_compare_takes_the_pairs_of_the_run(run):
-    compared = compare_sides(run().path)
-    assert {(row.label, row.comparison.baseline) for row in compared.rows} == {("b-tls", "b"), ("c-tls", "c")}
-
-
-def test_where_many_differ_the_brief_answer_names_the_ends(build_run):
-    labels = ["a", "b", "c", "d"]
-    factors = {"a": 1, "b": 1, "c": 1, "d": 1, "a_tls": 2, "b_tls": 3, "c_tls": 4, "d_tls": 1.5}
-    found = build_run(
-        labels=(*labels, *(f"{label}-tls" for label in labels)),
-        against={f"{label}-tls": label for label in labels},
-        tests=("latency",),
-        blocks=10,
-        change=times(**factors),
-    )
-    first = page_of(found).findings[0]
+def test_where_many_differ_the_brief_answer_names_the_ends(run):
+    first = page_of(run(a=1, b=1, c=1, d=1, a_tls=2, b_tls=3, c_tls=4, d_tls=1.5)).findings[0]
     ends = "d-tls 50% higher response time to c-tls 4.0× the response time"
     assert first.brief == f"All 4 differ from their own baselines: {ends}."
     assert "b-tls 3.0× the response time" in first.answer

@@ -25,12 +25,18 @@ def lost(labels, blocks=(1, 2), tests=("latency",)):
     return tuple(itertools.product(labels, tests, blocks))
 
 
+# No block has both.
+APART = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
+
+
 @pytest.fixture
 def page(build_run):
-    def compose(**shape):
-        return page_of(build_run(**{"labels": LABELS, "tests": ("latency",), **shape}))
+    return lambda **shape: page_of(build_run(**{"labels": LABELS, "tests": ("latency",), **shape}))
 
-    return compose
+
+def verdicts_note(page):
+    [table] = section(page, "verdicts").tables
+    return table.note
 
 
 def sentences(page):
@@ -62,35 +68,32 @@ def test_an_empty_run_has_no_flags_because_nothing_was_measured(page):
     ("shape", "says"),
     [
         ({"aa": True, "lost": lost(("gunicorn-again",))}, "no block has a figure of both gunicorn and gunicorn-again."),
-        ({"aa": True, "lost": lost(("gunicorn",))}, "no block has a figure of both gunicorn and gunicorn-again."),
-        (
-            {"aa": True, "lost": (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))},
-            "no block has a figure of both gunicorn and gunicorn-again.",
-        ),
+        ({"aa": True, "lost": APART}, "no block has a figure of both gunicorn and gunicorn-again."),
         ({"lost": lost(("gunicorn",))}, "no trial of gunicorn is valid."),
         ({}, "the baseline has no A/A copy."),
     ],
 )
 def test_why_the_noise_floor_is_not_known(page, shape, says):
-    [table] = section(page(**shape), "verdicts").tables
-    assert table.note.startswith(f"The noise floor is not known: {says}")
+    assert verdicts_note(page(**shape)).startswith(f"The noise floor is not known: {says}")
 
 
 def test_the_noise_is_claimed_only_where_it_is_known(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
-    certainty = page(**shape).certainty
-    assert "and outside the machine's noise floor;" in certainty
+    assert "and outside the machine's noise floor;" in page(**shape).certainty
     certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty
     assert "and, where it is known, outside the machine's noise floor;" in certainty
 
 
-def test_a_chart_counts_the_blocks_that_are_in_it(page):
-    one = str(section(page(lost=lost(("uvicorn",), (1,))), "latency").charts[0].spec["title"])
-    assert "mean of 1 to 2 blocks with 95% interval" in one
-    single = str(section(page(name="b", blocks=1), "latency").charts[0].spec["title"])
-    assert "mean of 1 block'" in single
-    verdicts = str(section(page(name="c", lost=lost(("uvicorn",), (1,))), "verdicts").charts[0].spec["title"])
-    assert "mean of 1 block'" in verdicts
+def test_blocks_are_counted_that_are_in_a_chart_or_were_compared(page):
+    def title(found, name):
+        return str(section(found, name).charts[0].spec["title"])
+
+    one = page(lost=lost(("uvicorn",), (1,)))
+    assert "mean of 1 to 2 blocks with 95% interval" in title(one, "latency")
+    assert "mean of 1 block'" in title(one, "verdicts")
+    assert "mean of 1 block'" in title(page(name="b", blocks=1), "latency")
+    found = page(name="c", blocks=4, lost=lost(("uvicorn",), (1, 2, 3)))
+    assert "No verdict after 1 block:" in found.findings[0].answer
 
 
 def test_a_caption_speaks_of_whiskers_where_a_chart_has_some(page):
@@ -103,73 +106,56 @@ def test_a_caption_speaks_of_whiskers_where_a_chart_has_some(page):
     assert len([caption for caption in three if ". Whiskers are" in caption]) >= 5
 
 
-def test_significance_counts_the_blocks_that_were_compared(page):
-    answer = page(blocks=4, lost=lost(("uvicorn",), (1, 2, 3))).findings[0].answer
-    assert "No verdict after 1 block:" in answer
-
-
 def test_who_has_no_figure_says_why(page):
-    def unknown(label, test, block, result):
-        times = dict.fromkeys(result.response_time_ms)
-        return dataclasses.replace(result, response_time_ms=times) if label == "uvicorn" else result
+    def unknown(*keys):
+        def change(label, test, block, result):
+            times = {**result.response_time_ms, **dict.fromkeys(keys or result.response_time_ms)}
+            return dataclasses.replace(result, response_time_ms=times) if label == "uvicorn" else result
 
-    [chart] = section(page(change=unknown), "latency").charts
-    assert "uvicorn not known" in chart.alt
-    assert "too few requests" not in chart.alt
-    [table] = section(page(change=unknown, name="b"), "verdicts").tables
-    assert "too short" not in table.note
+        return change
 
-
-def test_what_no_block_has_of_both_sides_is_not_for_short_trials(page):
-    def unknown(label, test, block, result):
-        times = {**result.response_time_ms, "p99": None}
-        return dataclasses.replace(result, response_time_ms=times) if label == "uvicorn" else result
-
-    [table] = section(page(change=unknown), "verdicts").tables
-    assert "Not compared, for no block has it of gunicorn and of another: p99 response time." in table.note
-
-
-@pytest.mark.parametrize(
-    ("evidence", "says"),
-    [
-        ([{"generator_cpu": 0.92}, {"generator_cpu": 0.88}, {"generator_cpu": 0.97}], "(88 to 97% of a core, at most"),
-        ([{"generator_cpu": 0.92}, {"generator_cpu": 0.92}], "(92% of a core, at most 85%)"),
-        ([{"clock_jump_s": -0.6}, {"clock_jump_s": 1.2}], "(by -0.60 to +1.20 s)"),
-        ([{"processes_died": 1}, {"processes_died": 3}], "(1 time to 3 times)"),
-        ([{"planned": 9000, "sent": 9}, {"planned": 9000, "sent": 8000}], "(9 to 8000 of 9000)"),
-    ],
-)
-def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, evidence, says):
-    run = build_run(labels=("gunicorn",), tests=("latency",), blocks=len(evidence))
-    for trial, seen in zip(run.trials(), evidence, strict=True):
-        flags = tuple(validity.judge(Evidence(**seen)))
-        run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags))
-    [*_, reported] = section(run, "invalid").paragraphs
-    assert f": {len(evidence)} trials invalid (" in reported
-    assert says in reported
-
-
-def test_how_late_the_generator_was_is_a_range_as_well(build_run):
-    run = build_run(labels=("gunicorn",), tests=("latency",), blocks=2)
-    for trial, share in zip(run.trials(), (0.3, 0.4), strict=True):
-        times = trial.result.response_time_ms
-        late = {**trial.result.pacing_lag_ms, "p50": share * times["p50"], "p99": 0.05 * times["p99"]}
-        result = dataclasses.replace(trial.result, pacing_lag_ms=late)
-        flags = tuple(validity.judge(Evidence(), result))
-        run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags, result=result))
-    [*_, reported] = section(run, "invalid").paragraphs
-    assert "send_lag: 2 trials invalid" in reported
-    assert "(30 to 40% of p50 and 5% of p99)" in reported
-
-
-def test_who_has_no_figure_because_the_generator_was_late_says_so(page):
     def late(label, test, block, result):
         share = 0.3 if label == "uvicorn" else 0.0
         lag = {**result.pacing_lag_ms, "p99": share * result.response_time_ms["p99"]}
         return dataclasses.replace(result, pacing_lag_ms=lag)
 
-    [chart] = section(page(change=late), "latency").charts
+    found = page(change=unknown())
+    alt = section(found, "latency").charts[0].alt
+    assert "uvicorn not known" in alt
+    assert "too few requests" not in alt
+    assert "too short" not in verdicts_note(found)
+    note = verdicts_note(page(change=unknown("p99"), name="b"))
+    assert "Not compared, for no block has it of gunicorn and of another: p99 response time." in note
+    [chart] = section(page(change=late, name="c"), "latency").charts
     assert "uvicorn generator delay is 30% of p99" in chart.alt
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "says"),
+    [
+        ("generator_cpu", (0.92, 0.88), "(88 to 92% of a core, at most 85%)"),
+        ("generator_cpu", (0.92, 0.92), "(92% of a core, at most 85%)"),
+        ("clock_jump_s", (-0.6, 1.2), "(by -0.60 to +1.20 s)"),
+        ("processes_died", (1, 3), "(1 time to 3 times)"),
+        ("sent", (9, 8000), "(9 to 8000 of 9000)"),
+        ("late", (0.3, 0.4), "(30 to 40% of p50 and 5% of p99)"),
+    ],
+)
+def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, key, values, says):
+    run = build_run(labels=("gunicorn",), tests=("latency",))
+    for trial, value in zip(run.trials(), values, strict=True):
+        result, seen = trial.result, {"planned": 9000, "sent": 9000}
+        if key == "late":
+            times = result.response_time_ms
+            late = {**result.pacing_lag_ms, "p50": value * times["p50"], "p99": 0.05 * times["p99"]}
+            result = dataclasses.replace(result, pacing_lag_ms=late)
+        else:
+            seen[key] = value
+        flags = tuple(validity.judge(Evidence(**seen), result))
+        run.save_trial(dataclasses.replace(trial, status="invalid", flags=flags, result=result))
+    [*_, reported] = section(run, "invalid").paragraphs
+    assert ": 2 trials invalid (" in reported
+    assert says in reported
 
 
 def test_advice_names_only_options_that_a_run_has():
@@ -183,13 +169,9 @@ def test_advice_names_only_options_that_a_run_has():
     ("shape", "says"),
     [
         ({"lost": lost(("gunicorn", "gunicorn-again"))}, "no trial is valid, so the noise is unknown; its report.html"),
-        ({"lost": lost(("gunicorn",))}, "no trial of gunicorn is valid, so the noise is unknown"),
         ({"lost": lost(("gunicorn-again",))}, "no trial of gunicorn-again is valid, so the noise is unknown"),
         ({"blocks": 0}, "nothing was measured"),
-        (
-            {"lost": (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))},
-            "no block has a figure of both labels",
-        ),
+        ({"lost": APART}, "no block has a figure of both labels"),
     ],
 )
 def test_aa_says_why_the_noise_is_unknown(build_run, shape, says):
@@ -198,18 +180,18 @@ def test_aa_says_why_the_noise_is_unknown(build_run, shape, says):
         print_noise(run, out)
 
 
-def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys):
-    assert print_noise(build_run(labels=("gunicorn",), aa=True, blocks=4), out) == 0
+@pytest.mark.parametrize(
+    ("blocks", "says", "not_said"),
+    [
+        (4, ("latency p99 ×", "False verdicts: 0 of "), "A single block"),
+        (1, ("A single block with figures of both labels shows no noise.",), "0.0%"),
+    ],
+)
+def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys, blocks, says, not_said):
+    assert print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=blocks), out) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "latency p99 ×" in printed
-    assert "False verdicts: 0 of " in printed
-
-
-def test_aa_of_one_block_has_no_noise(build_run, capsys):
-    assert print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=1), out) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "A single block with figures of both labels shows no noise." in printed
-    assert "0.0%" not in printed
+    assert all(text in printed for text in says)
+    assert not_said not in printed
 
 
 def test_what_cannot_be_compared_is_said_as_it_is(build_run):

@@ -1,6 +1,5 @@
 """The HTML page: one file, complete, and for everyone."""
 
-import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -46,7 +45,7 @@ class Document(HTMLParser):
 @pytest.fixture
 def page(build_run):
     """Gives a function that builds a run of that shape and returns its page, with blanks for the charts."""
-    return lambda **shape: written(build_run(**shape), lambda chart: BLANK)
+    return lambda **shape: written(build_run(**{"labels": ("gunicorn",), "blocks": 1, **shape}), lambda chart: BLANK)
 
 
 @pytest.fixture(scope="module")
@@ -62,69 +61,45 @@ def written(run, draw):
     return Document(html(content, {chart.name: draw(chart) for chart in content.charts}))
 
 
-def test_nothing_is_loaded_from_anywhere(usual):
+def test_nothing_is_loaded_from_anywhere_and_it_stays_small(usual):
     assert [a for _, a in usual.elements if "src" in a or "srcset" in a or "data" in a] == []
     assert usual.all("link") == []
-    assert all(attributes["href"].startswith("#") for attributes in usual.all("a"))
     assert set(re.findall(r"https?://[^\s\"'<)]+", usual.source)) <= {"http://www.w3.org/2000/svg"}
     assert re.findall(r"@import|url\((?!#)", usual.source) == []
     policy = next(a["content"] for a in usual.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'")
-
-
-def test_it_stays_small(usual):
     assert len(usual.source.encode()) < 400_000
 
 
 def test_it_answers_top_down(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
     assert " ".join(sections) == "verdicts latency throughput capacity cost every compared invalid repeat"
+    for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
+        section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
+        assert 0 < section.rindex("<figure") < section.index("<table"), name
 
 
-def test_tables_have_captions_and_headers_that_say_what_they_head(usual):
+def test_it_can_be_read_without_eyes_and_without_a_mouse(usual):
     assert len(usual.all("caption")) == len(usual.all("table")) > 5
     assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row", "rowgroup"}
-
-
-def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(usual):
-    for attributes in usual.all("div"):
-        if attributes.get("class") == "scroll":
-            assert attributes["tabindex"] == "0"
-            assert attributes["role"] == "region"
-            assert attributes.get("aria-label") or attributes.get("aria-labelledby")
-
-
-def test_ids_are_unique_and_links_have_targets(usual):
+    for attributes in (one for one in usual.all("div") if one.get("class") == "scroll"):
+        assert (attributes["tabindex"], attributes["role"]) == ("0", "region")
+        assert attributes.get("aria-label") or attributes.get("aria-labelledby")
     ids = [attributes["id"] for _, attributes in usual.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {attributes["href"][1:] for attributes in usual.all("a")} <= set(ids)
-
-
-def test_each_chart_says_its_figures_in_words(usual):
+    assert {attributes["href"] for attributes in usual.all("a")} <= {f"#{one}" for one in ids}
     charts = {one["aria-label"] for one in usual.all("svg") + usual.all("div") if one.get("role") == "img"}
     # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 10
 
 
-def test_an_invalid_trial_is_shown_with_its_reason_and_in_no_figure(page):
-    found = page(labels=("gunicorn", "daphne"), blocks=2, lost=(("daphne", "latency", 1), ("daphne", "latency", 2)))
-    assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
-    assert "invalid: generator busy" in found.text
-    assert "4,0" not in found.text.split("Latency", 1)[1].split("Throughput", 1)[0]  # 4.0 ms times 1,000
-
-
-def test_texts_of_the_study_are_escaped(page):
-    found = page(labels=("gunicorn",), blocks=1, study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
-    assert "<script>x</script> & more" in found.text
-    assert len(found.all("script")) == 1
-
-
-def test_the_machine_is_described_in_words_and_settings_keep_their_names(page):
-    machine = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reuse": "2"}, "cores": [0, 1]}
-    text = page(labels=("gunicorn",), blocks=1, record={"machine": machine}).text
-    for words in ("memory mb", "24000", "sysctl net.ipv4.tcp_tw_reuse", "0 and 1"):
-        assert words in text
+def test_each_metric_heads_its_group_of_verdicts(usual):
+    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
+    groups = ["p50 response time", "p99 response time", "CPU per request"]
+    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
+    assert table.count("<tbody>") == table.count("</tbody>") == 3
+    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
 
 
 def test_it_says_how_to_repeat_the_run(usual):
@@ -134,33 +109,49 @@ def test_it_says_how_to_repeat_the_run(usual):
     assert "Django==5.2.19\ngunicorn==27.0.1" in usual.text
 
 
-def test_a_command_without_a_seed_is_repeated_with_the_one_it_drew(page):
-    record = {"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}
-    assert "python -m loadtests run first-look --seed 99" in page(labels=("gunicorn",), blocks=1, record=record).text
+STACK = {"packages": {"Django": "5.2.19"}, "stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
+MACHINE = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reuse": "2"}, "cores": [0, 1]}
 
 
-def test_what_was_measured_on_another_stack_takes_that_stack(page):
-    versions = {"packages": {"Django": "5.2.19"}, "stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
-    text = page(labels=("gunicorn",), blocks=1, record={"versions": versions}).text
-    assert "make setup\nmake stack-2016\n" in text
-    assert "Python==3.11.7\nDjango==1.10.1" in text
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({"command": "python -m loadtests run first-look", "knobs": {}, "seed": 99}, ["run first-look --seed 99"]),
+        ({"versions": STACK}, ["make setup\nmake stack-2016\n", "Python==3.11.7\nDjango==1.10.1"]),
+        ({"machine": MACHINE}, ["memory mb", "24000", "sysctl net.ipv4.tcp_tw_reuse", "0 and 1"]),
+        ({"git": Git("0123456789", dirty=True)}, ["uncommitted changes"]),
+        ({"git": Git(None, dirty=None)}, ["The revision is not known."]),
+    ],
+    ids=["no seed", "another stack", "machine", "uncommitted", "no revision"],
+)
+def test_what_is_known_of_the_run_is_described(page, record, says):
+    text = page(record=record).text
+    assert [words for words in says if words not in text] == []
+
+
+def test_an_invalid_trial_is_shown_with_its_reason_in_no_figure_and_last(page):
+    lost = (("gunicorn", "latency", 1), ("gunicorn", "latency", 2))
+    found = page(labels=("gunicorn", "daphne"), blocks=2, lost=lost)
+    assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
+    assert "invalid: generator busy" in found.text
+    assert "2,0" not in found.text.split("Latency", 1)[1].split("Throughput", 1)[0]  # 2.0 ms times 1,000
+    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
+    assert rows[:2] == ["daphne", "gunicorn"]
+
+
+def test_texts_of_the_study_are_escaped(page):
+    found = page(study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
+    assert "<script>x</script> & more" in found.text
+    assert len(found.all("script")) == 1
 
 
 def test_what_is_long_is_folded(page):
     setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
-    lost = (("gunicorn", "latency", 1),)
-    found = page(labels=("gunicorn",), blocks=1, record={"setups": setups}, lost=lost)
+    found = page(record={"setups": setups}, lost=(("gunicorn", "latency", 1),))
     titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
     folded = ["Machine (9)", "Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
     assert titles == folded
     assert "command = gunicorn <x>" in found.text
-
-
-def test_it_says_when_the_revision_is_not_all(page):
-    dirty = {"git": Git("0123456789", dirty=True)}
-    one = {"labels": ("gunicorn",), "blocks": 1}
-    assert "uncommitted changes" in page(**one, record=dirty).text
-    assert "The revision is not known." in page(**one, record={"git": Git(None, dirty=None)}, name="other").text
 
 
 def test_a_difference_inside_the_noise_is_grey(page):
@@ -172,40 +163,14 @@ def test_a_difference_inside_the_noise_is_grey(page):
     assert "bad" not in p50
 
 
-def test_a_setup_without_a_figure_comes_last(page):
-    lost = tuple(("gunicorn", "latency", block) for block in (1, 2))
-    found = page(labels=("gunicorn", "daphne", "uvicorn"), tests=("latency",), lost=lost)
-    rows = re.findall(r'<tr data-setup="([^"]+)"', found.source.partition('id="latency-latency-caption"')[2])
-    assert rows[:3] == ["uvicorn", "daphne", "gunicorn"]
-
-
-def test_each_metric_heads_its_group_of_verdicts(usual):
-    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
-    groups = ["p50 response time", "p99 response time", "CPU per request"]
-    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
-    assert table.count("<tbody>") == table.count("</tbody>") == 3
-    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
-
-
-def test_charts_stand_before_the_tables_that_hold_their_figures(usual):
-    for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
-        section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
-        assert 0 < section.rindex("<figure") < section.index("<table"), name
-
-
 def test_many_in_front_are_reported_by_who_is_not(page):
-    def alike(label, test, block, result):
-        time = (50.0 if label == "s7" else 5.0) * (1 + block / 1000)
-        return dataclasses.replace(result, response_time_ms=dict.fromkeys(result.response_time_ms, time))
-
     labels = tuple(f"s{number}" for number in range(8))
-    found = page(labels=labels, tests=("latency",), blocks=10, change=alike)
-    assert "all but s7" in found.text
+    alike = slowed(lambda label, test, block: (10 if label == "s7" else 1) / (2 + 0.5 * labels.index(label)))
+    assert "all but s7" in page(labels=labels, tests=("latency",), blocks=10, change=alike).text
 
 
-def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(run_builder, tmp_path):
-    run = run_builder(tmp_path)(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1)
-    spec = chart(run, "over-time-throughput").spec
+def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(build_run):
+    spec = chart(build_run(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1), "over-time").spec
     drawn = [spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in spec["vconcat"]]
     named = [{row["label"] for row in rows} for rows in drawn]
     assert [len(labels) for labels in named] == [7, 7, 6]

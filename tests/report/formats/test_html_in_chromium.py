@@ -80,84 +80,59 @@ parent.document.body.replaceChildren(result);
 def opened(run_builder, tmp_path_factory):
     """Gives a function that builds a run of that shape and returns one that opens its page in a window of that width,
     in the theme, and returns what the probe saw."""
-    return lambda **shape: look_at(run_builder(tmp_path_factory.mktemp("chromium"))(**shape), tmp_path_factory)
+
+    def opened(**shape):
+        run = run_builder(tmp_path_factory.mktemp("chromium"))(blocks=2, **shape)
+        reports.write(run)
+        text = (run.path / "report.html").read_text(encoding="utf-8")
+        framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
+        page = run.path / "probed.html"
+
+        @functools.cache
+        def look(width, dark=False):
+            # In a frame, for a window is at least 500 pixels wide.
+            page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{framed}"></iframe>')
+            theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
+            return probed(page, tmp_path_factory.mktemp("profile"), *theme)
+
+        return look
+
+    return opened
 
 
 @pytest.fixture(scope="module")
 def probe(opened):
     """Opens the page of five setups."""
-    return opened(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
+    return opened(aa=True, tests=("latency", "throughput", "capacity"))
 
 
-@pytest.fixture(scope="module")
-def many(opened):
-    """Opens the page of twenty setups."""
-    labels = ("gunicorn", *(f"some-server-{number}" for number in range(18)), "uvicorn")
-    return opened(labels=labels, blocks=2)
+def test_a_highlighted_setup_fades_the_others_in_charts_and_tables(probe):
+    found = probe(1200)
+    assert (found["loaded"], found["errors"]) == ([], [])
+    assert found["buttons"]
+    assert found["before"] == found["again"] == []
+    assert set(found["after"]) == {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "gunicorn-again"}
+    assert found["ratios"] == 0  # the baseline, which is in no chart of ratios to it
+    assert "gunicorn-again" not in found["offered"]
 
 
-def look_at(run, tmp_path_factory):
-    """The function that opens the page of a run."""
-    reports.write(run)
-    text = (run.path / "report.html").read_text(encoding="utf-8")
-    framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
-    page = run.path / "probed.html"
-
-    @functools.cache
-    def look(width, dark=False):
-        # In a frame, for a window is at least 500 pixels wide.
-        page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{framed}"></iframe>')
-        theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
-        return probed(page, tmp_path_factory.mktemp("profile"), *theme)
-
-    return look
+def test_a_table_is_sorted_by_a_column_and_the_figure_under_the_pointer_is_shown(probe):
+    found = probe(1200)
+    assert found["order"] == "ascending"
+    assert found["sorted"] == sorted(found["sorted"], key=float)
+    assert re.match(r"[a-z-]+: .*\d", found["tip"])
 
 
-@pytest.fixture(scope="module")
-def desk(probe):
-    """What the probe saw in a wide window, in the light theme."""
-    return probe(1200)
-
-
-def test_nothing_is_loaded_and_nothing_fails(desk):
-    assert desk["loaded"] == []
-    assert desk["errors"] == []
-
-
-def test_a_highlighted_setup_fades_the_others_in_charts_and_tables(desk):
-    assert desk["buttons"]
-    assert desk["before"] == desk["again"] == []
-    assert set(desk["after"]) == {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "gunicorn-again"}
-    assert desk["ratios"] == 0  # the baseline, which is in no chart of ratios to it
-    assert "gunicorn-again" not in desk["offered"]
-
-
-def test_a_table_is_sorted_by_a_column(desk):
-    assert desk["order"] == "ascending"
-    assert desk["sorted"] == sorted(desk["sorted"], key=float)
-
-
-def test_the_figure_under_the_pointer_is_shown(desk):
-    assert re.match(r"[a-z-]+: .*\d", desk["tip"])
-
-
-def test_the_keyboard_stops_at_what_scrolls_and_at_nothing_else(desk, probe):
-    assert desk["stops"] == probe(400)["stops"] == []
-    assert 0 < desk["scrolling"] < probe(400)["scrolling"]
-
-
-def test_everything_that_can_be_reached_has_a_name(desk):
-    assert desk["unnamed"] == 0
-
-
-def test_a_narrow_window_scrolls_tables_and_charts_but_not_the_page(probe):
-    found = probe(400)
-    assert found["page"] <= found["width"] == 400
+def test_the_keyboard_stops_at_what_scrolls_and_at_nothing_else_and_all_has_a_name(probe):
+    assert probe(1200)["stops"] == probe(400)["stops"] == []
+    assert 0 < probe(1200)["scrolling"] < probe(400)["scrolling"]
+    assert probe(1200)["unnamed"] == 0
 
 
 @pytest.mark.parametrize("width", [320, 400, 700])
-def test_a_narrow_window_cuts_no_verdict_and_no_chart_of_rows(probe, width):
+def test_a_narrow_window_scrolls_tables_and_charts_but_not_the_page_and_cuts_no_verdict(probe, width):
     found = probe(width)
+    assert found["page"] <= found["width"] == width
     assert max(*found["verdicts"], *found["notes"]) <= width
 
 
@@ -169,9 +144,9 @@ def test_a_wide_window_has_a_chart_at_once_and_shows_all_whole(probe, width):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_all_texts_and_marks_stand_out_from_the_page(probe, desk, theme):
+def test_all_texts_and_marks_stand_out_from_the_page(probe, theme):
     """Texts at 4.5 to 1 and graphics at 3 to 1, as WCAG 2 asks."""
-    found = desk if theme == "light" else probe(1200, dark=True)
+    found = probe(1200, dark=theme == "dark")
     page = found["text"][0][1]
     assert (luminance(page) > 0.5) == (theme == "light")
     texts = {colour for colour, _ in found["text"]} | set(found["drawn"])
@@ -181,8 +156,8 @@ def test_all_texts_and_marks_stand_out_from_the_page(probe, desk, theme):
     assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
 
 
-def test_many_setups_leave_room_on_a_narrow_page(many):
-    found = many(400)
+def test_many_setups_leave_room_on_a_narrow_page(opened):
+    found = opened(labels=("gunicorn", *(f"some-server-{number}" for number in range(18)), "uvicorn"))(400)
     assert found["errors"] == []
     assert found["page"] <= found["width"] == 400
     assert found["sticky"] < 70  # one row of buttons, however many they are

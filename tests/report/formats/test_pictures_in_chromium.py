@@ -52,9 +52,8 @@ def probed(run_builder, tmp_path_factory):
         seconds = (Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10))
         return dataclasses.replace(result, timeline=tuple(seconds))
 
-    run = run_builder(tmp_path_factory.mktemp("pictures"))(
-        labels=("gunicorn", "uvicorn"), tests=("latency",), change=change
-    )
+    shape = {"labels": ("gunicorn", "uvicorn"), "tests": ("latency",), "change": change}
+    run = run_builder(tmp_path_factory.mktemp("pictures"))(**shape)
     reports.write(run)
     page = run.path / "probed.html"
     text = (run.path / "report.html").read_text(encoding="utf-8")
@@ -64,19 +63,15 @@ def probed(run_builder, tmp_path_factory):
 
 def test_a_picture_is_folded_and_can_be_reached(probed):
     assert probed["errors"] == []
-    assert probed["folded"]
-    assert probed["focusable"]
-    assert probed["named"]
+    assert all(probed[key] for key in ("folded", "focusable", "named"))
 
 
 def test_the_pointer_shows_the_moment_it_is_at_in_whichever_panel(probed):
     assert probed["pointed"].startswith("gunicorn: second 4: 300/s 200, p50 2.00 ms")
-    assert probed["cursor"] == 1
-    assert probed["outside"] == ""
+    assert (probed["cursor"], probed["outside"]) == (1, "")
 
 
 def test_the_keyboard_goes_from_moment_to_moment(probed):
-    assert probed["home"].startswith("gunicorn: second 1: ")
-    assert probed["right"].startswith("gunicorn: second 2: ")
-    assert probed["end"].startswith("gunicorn: second 10: ")
+    for key, second in (("home", 1), ("right", 2), ("end", 10)):
+        assert probed[key].startswith(f"gunicorn: second {second}: ")
     assert probed["escaped"] == ""

@@ -16,22 +16,12 @@ def test_it_builds_without_warnings(build_run, tmp_path):
     def fail(label, test, block, result):
         return dataclasses.replace(result, errors={"status": 2})
 
-    for name, shape in {
-        "full": {
-            "tests": ("latency", "throughput", "capacity"),
-            "blocks": 2,
-            "aa": True,
-            "lost": (("daphne", "latency", 1),),
-            "change": fail,
-        },
-        "empty": {"blocks": 0},
-        "odd": {
-            "labels": ("a_", "b-2.x", "1."),
-            "study": {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"},
-            "record": {"machine": {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}},
-        },
-    }.items():
-        reports.write(build_run(name=name, **shape))
+    full = {"tests": ("latency", "throughput", "capacity"), "lost": (("daphne", "latency", 1),), "change": fail}
+    study = {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"}
+    machine = {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}
+    reports.write(build_run(name="full", aa=True, **full))
+    reports.write(build_run(name="empty", blocks=0))
+    reports.write(build_run(name="odd", labels=("a_", "b-2.x", "1."), study=study, record={"machine": machine}))
     (tmp_path / "index.rst").write_text("Runs\n====\n\n.. toctree::\n\n   full/index\n   empty/index\n   odd/index\n")
     (tmp_path / "conf.py").write_text("")
     with (tmp_path / "warnings").open("w+") as warnings:

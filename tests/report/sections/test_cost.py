@@ -6,6 +6,8 @@ import pytest
 
 from tests.fixtures.pages import section
 
+MILLION = "cost of a million requests"
+
 
 @pytest.fixture
 def cost(build_run):
@@ -24,24 +26,22 @@ def cost(build_run):
     return of
 
 
-def test_a_million_requests_cost_their_cpu_time(cost):
+def test_a_million_requests_cost_their_cpu_time_by_the_price_given_or_the_studys(cost):
     rows, text = cost(price=0.072)
     # 3.03 CPU seconds for 3,000 requests: 1.01 ms each, 0.28056 core-hours a million.
-    assert rows["gunicorn"]["cost of a million requests"].text == "0.0202"
+    assert rows["gunicorn"][MILLION].text == "0.0202"
     assert "core-hour of used CPU time" in text
     assert "0.072" in text
-
-
-def test_the_price_given_goes_before_the_studys(cost):
     study = {"price_per_core_hour": 1.0}
-    assert cost(study=study)[0]["gunicorn"]["cost of a million requests"].text == "0.281"
-    assert cost(price=2.0, study=study, name="other")[0]["gunicorn"]["cost of a million requests"].text == "0.561"
+    assert cost(study=study, name="of a study")[0]["gunicorn"][MILLION].text == "0.281"
+    assert cost(price=2.0, study=study, name="other")[0]["gunicorn"][MILLION].text == "0.561"
 
 
-def test_without_a_price_there_is_no_column(cost):
+def test_without_a_price_there_is_no_column_and_one_process_shares_nothing(cost):
     rows, text = cost()
-    assert "cost of a million requests" not in rows["gunicorn"]
+    assert MILLION not in rows["gunicorn"]
     assert "--price" in text
+    assert not any(heading.startswith("requests per web") for heading in rows["gunicorn"])
 
 
 def test_several_processes_of_a_role_show_how_they_shared(cost):
@@ -56,22 +56,16 @@ def test_several_processes_of_a_role_show_how_they_shared(cost):
     assert rows["daphne-redis"]["requests per web process"].text == "–"
 
 
-def test_one_process_of_a_role_shares_nothing(cost):
-    rows, _ = cost()
-    assert not any(heading.startswith("requests per web") for heading in rows["gunicorn"])
-
-
-def with_database(trial):
-    """A database as the setup's service, which is not its to pay for."""
-    web = trial.processes[0]
-    database = {"role": "postgres", "name": "postgres", "charged": False, "cpu_s": 6.0, "requests": None}
-    return (*trial.processes, dataclasses.replace(web, **database, peak_rss_mb=900.0, rss_mb=900.0))
+def service(trial, role):
+    """A service next to the setup, which is not its to pay for."""
+    figures = {"cpu_s": 6.0, "requests": None, "peak_rss_mb": 900.0, "rss_mb": 900.0}
+    return dataclasses.replace(trial.processes[0], role=role, name=role, charged=False, **figures)
 
 
 def test_what_stands_next_to_a_setup_is_shown_and_in_no_other_figure(cost):
     alone, text = cost(name="alone")
     assert "Not charged" not in text
-    rows, text = cost(change=with_database, name="with_database")
+    rows, text = cost(change=lambda trial: (*trial.processes, service(trial, "postgres")), name="with_database")
     assert "Supporting services (postgres) are not charged" in text
     shown = rows["gunicorn"].pop("postgres ms, not charged")
     assert shown.text == "2.00"  # 6 CPU seconds for 3,000 requests
@@ -80,9 +74,8 @@ def test_what_stands_next_to_a_setup_is_shown_and_in_no_other_figure(cost):
 
 def test_a_role_that_one_setup_pays_for_and_another_does_not_has_two_columns(cost):
     def with_redis(trial):
-        [process] = with_database(trial)[1:] if trial.label == "gunicorn" else [None]
-        return (*trial.processes, dataclasses.replace(process, role="redis")) if process else trial.processes
+        return (*trial.processes, *([service(trial, "redis")] if trial.label == "gunicorn" else []))
 
     rows, _ = cost(change=with_redis)
-    assert (rows["gunicorn"]["redis ms"].text, rows["gunicorn"]["redis ms, not charged"].text) == ("–", "2.00")
-    assert (rows["daphne-redis"]["redis ms"].text, rows["daphne-redis"]["redis ms, not charged"].text) == ("0.505", "–")
+    shown = {label: (row["redis ms"].text, row["redis ms, not charged"].text) for label, row in rows.items()}
+    assert shown == {"gunicorn": ("–", "2.00"), "daphne-redis": ("0.505", "–")}

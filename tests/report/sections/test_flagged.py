@@ -3,17 +3,15 @@
 import pytest
 
 from loadtests.records.run.run_record import LeftOut
-from tests.fixtures.pages import page_of, section
+from tests.fixtures.pages import column, page_of, section
 
 
 @pytest.fixture
 def page(build_run):
     """The page of a run, of which these setups were left out."""
 
-    def build(*left_out, **shape):
-        lost = tuple((one.label, one.test, block) for one in left_out for block in (1, 2))
-        shape = {"labels": ("gunicorn", "uvicorn", "daphne"), "lost": lost, **shape}
-        run = build_run(record={"left_out": left_out}, **shape)
+    def build(*left_out, lost=(), name="a"):
+        run = build_run(labels=("gunicorn", "uvicorn", "daphne"), lost=lost, record={"left_out": left_out}, name=name)
         for trial in run.trials():
             if any((trial.label, trial.test) == (one.label, one.test) for one in left_out):
                 (run.path / "trials" / f"{trial.name}.json").unlink()
@@ -28,29 +26,22 @@ def test_a_setup_that_no_test_had_was_skipped(page):
     assert section(found, "invalid").paragraphs[0] == "nginx was skipped: nginx is not on PATH."
 
 
-def test_a_setup_that_one_test_had_not_was_left_out_of_it(page):
+def test_a_setup_that_one_test_had_not_was_left_out_of_it_and_has_no_row_in_it(page):
     found = page(LeftOut("uvicorn", "latency", "it cannot run that"))
     assert "Left out (reasons on the page): uvicorn in latency." in found.answer.notes
     assert section(found, "invalid").paragraphs[0] == "uvicorn was left out of latency: it cannot run that."
-
-
-def test_who_was_left_out_of_a_test_has_no_row_in_it(page):
-    found = page(LeftOut("uvicorn", "latency", "it cannot run that"))
     [latency], [throughput] = section(found, "latency").tables, section(found, "throughput").tables
-    assert [row[0].text for row in latency.rows] == ["gunicorn", "daphne"]
-    assert "uvicorn" in [row[0].text for row in throughput.rows]
+    assert list(column(latency, "setup")) == ["gunicorn", "daphne"]
+    assert "uvicorn" in column(throughput, "setup")
     verdicts, _ = section(found, "verdicts").tables
     assert "uvicorn" not in {row[0].text for row in verdicts.rows}
     assert not any("uvicorn" in finding.answer for finding in found.findings if "ms" in finding.answer)
 
 
-def test_a_run_without_a_flag_says_so(page):
-    assert section(page(), "invalid").paragraphs == ("No trial was invalid or doubtful.",)
-
-
 def test_trials_are_counted_by_reason_and_listed_one_by_one(page):
-    found = page(lost=(("uvicorn", "latency", 1),))
-    [flags, generator] = section(found, "invalid").tables
+    assert section(page(), "invalid").paragraphs == ("No trial was invalid or doubtful.",)
+    found = section(page(lost=(("uvicorn", "latency", 1),), name="b"), "invalid")
+    [flags, generator] = found.tables
     assert [row[2].text for row in flags.rows] == ["invalid", "invalid"]
-    assert section(found, "invalid").paragraphs[1].startswith("generator_busy: 2 trials invalid (")
+    assert found.paragraphs[1].startswith("generator_busy: 2 trials invalid (")
     assert generator.name == "generator"

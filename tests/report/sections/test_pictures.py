@@ -30,26 +30,32 @@ def second(t, ok=300, p50=2.0, **ends):
     return Second(float(t), ok + bad, ok, ok, bad, p50, p50 * 4, p50 * 2, heat, kinds)
 
 
-def with_seconds(seconds):
-    """What a run's results are made of, so that the seconds of each say how they ended."""
-    return lambda label, test, block, result: dataclasses.replace(result, timeline=tuple(seconds(label, block)))
-
-
-def steady(label, block):
-    return [second(t) for t in range(10)]
+def observed(seconds):
+    """The CPU time of a server and of an origin, whose stages change."""
+    samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, seconds + 1))
+    return Meanwhile(samples, OriginObservation(STAGES, 10, 5.0))
 
 
 @pytest.fixture
 def results_of(build_run):
     """A function: the results of a run whose trials have such seconds and saw that meanwhile."""
 
-    def results_of(seconds=steady, meanwhile=None, gauges=None, **shape):
-        run = build_run(**{"labels": LABELS, "tests": ("latency",), "change": with_seconds(seconds), **shape})
+    def results_of(seconds=range(10), of=second, meanwhile=None, gauges=None, **shape):
+        def change(label, test, block, result):
+            return dataclasses.replace(result, timeline=tuple(map(of, seconds)))
+
+        run = build_run(**{"labels": LABELS, "tests": ("latency",), "change": change, **shape})
         for trial in run.trials():
             run.save_trial(dataclasses.replace(trial, meanwhile=meanwhile, gauges=gauges or {}))
         return Results(run)
 
     return results_of
+
+
+@pytest.fixture
+def picture(results_of):
+    """A function: the first setup's picture."""
+    return lambda *args, **shape: pictures.section(results_of(*args, **shape)).charts[0]
 
 
 def rows(chart, *keys):
@@ -58,11 +64,13 @@ def rows(chart, *keys):
     return next((rows for rows in found if "usual" not in rows[0]), [])
 
 
-def test_there_is_a_picture_for_each_setup_in_each_test(results_of):
-    charts = pictures.section(results_of(tests=("latency", "throughput"))).charts
-    assert sorted(chart.name for chart in charts) == sorted(
-        f"seconds-{test}-{label}" for test in ("latency", "throughput") for label in LABELS
-    )
+def test_there_is_a_picture_of_the_block_in_the_middle_for_each_setup_in_each_test(results_of):
+    charts = pictures.section(results_of(tests=("latency", "throughput"), blocks=3)).charts
+    assert {(chart.name, chart.caption) for chart in charts} == {
+        (f"seconds-{test}-{label}", f"{label} in {test}, second by second, in block 2.")
+        for test in ("latency", "throughput")
+        for label in LABELS
+    }
     assert all(chart.summary.startswith(("gunicorn, ", "uvicorn, ")) for chart in charts)
 
 
@@ -70,109 +78,73 @@ def test_there_is_a_picture_for_each_setup_in_each_test(results_of):
     ("name", "heading"),
     [("in use", "connections of the pool in use"), ("connections", "connections to the database")],
 )
-def test_gauges_are_of_a_pool_or_of_a_database(results_of, name, heading):
-    [chart, _] = pictures.section(results_of(gauges={name: ((0.5, 3), (1.5, 4))})).charts
+def test_gauges_are_of_a_pool_or_of_a_database(picture, name, heading):
+    chart = picture(gauges={name: ((0.5, 3), (1.5, 4))})
     assert [row["value"] for row in rows(chart, "text", "value")] == [3, 4]
     assert any(panel["title"]["text"].startswith(heading) for panel in chart.spec["vconcat"])
 
 
-def test_margins_are_for_the_longest_name_even_where_a_role_alone_has_no_legend(results_of):
-    [chart, _] = pictures.section(results_of(meanwhile=Meanwhile((CpuSample(1.5, {"a-long-role": 1.0}),), None))).charts
+def test_margins_are_for_the_longest_name_even_where_a_role_alone_has_no_legend(picture):
+    chart = picture(meanwhile=Meanwhile((CpuSample(1.5, {"a-long-role": 1.0}),), None))
     assert chart.spec["config"]["padding"]["right"] == 12 + len("a-long-role")
 
 
-def test_runs_of_earlier_have_none(build_run):
-    assert pictures.section(Results(build_run(labels=LABELS))) is None
-
-
-def test_too_few_seconds_are_no_picture(results_of):
-    assert pictures.section(results_of(lambda label, block: [second(0), second(1)])) is None
+def test_there_is_none_of_runs_of_earlier_and_of_few_seconds(build_run, results_of):
+    assert pictures.section(Results(build_run(labels=LABELS, name="earlier"))) is None
+    assert pictures.section(results_of(range(2))) is None
 
 
 def test_answers_stand_on_one_another_by_status_with_what_failed_on_top(results_of):
-    [chart, _] = pictures.section(results_of(lambda *_: [second(t, 90, _503=8, stale=30) for t in range(5)])).charts
-    first = [row for row in rows(chart, "good") if row["t"] == 0]
+    section = pictures.section(results_of(of=lambda t: second(t, 90, _503=8, stale=30)))
+    first = [row for row in rows(section.charts[0], "good") if row["t"] == 0]
     assert [(row["name"], row["low"], row["high"], row["good"]) for row in first] == [
         ("200", 0, 60, True),
         ("stale", 60, 90, True),
         ("503", 90, 98, False),
     ]
-    assert (
-        "X-Stale"
-        in pictures.section(results_of(lambda *_: [second(t, stale=1) for t in range(5)], name="stale")).paragraphs[1]
+    assert "X-Stale" in section.paragraphs[1]
+
+
+def test_times_and_requests_in_flight_are_lines_in_front_of_the_origins_stages(picture):
+    chart = picture(meanwhile=observed(10))
+    lines = {(row["name"], row["value"]) for row in rows(chart, "name", "value")}
+    assert lines == {("p50", 2.0), ("p95", 4.0), ("p99", 8.0)}
+    in_flight = next(data for data in chart.spec["datasets"].values() if data[0].get("name") == "in flight")
+    assert [row["value"] for row in in_flight] == [0.0] * 10
+    bands = next(data for data in chart.spec["datasets"].values() if "usual" in data[0])
+    assert [(row["t"], row["t2"], row["text"]) for row in bands if not row["usual"]] == [(4.0, 8.0, "503 after 50 ms")]
+    assert rows(chart, "text", "t2")[4]["text"] == (
+        "gunicorn: second 5: 300/s 200, p50 2.00 ms, p95 4.00 ms, p99 8.00 ms, 0 in flight, origin 0.12 cores, "
+        "web 0.50 cores, origin: 503 after 50 ms"
     )
-
-
-def test_times_and_requests_in_flight_are_lines(results_of):
-    [chart, _] = pictures.section(results_of()).charts
-    assert {(row["name"], row["value"]) for row in rows(chart, "name", "value")} == {
-        ("p50", 2.0),
-        ("p95", 4.0),
-        ("p99", 8.0),
-    }
-    in_flight = [data for data in chart.spec["datasets"].values() if data[0].get("name") == "in flight"]
-    assert [row["value"] for row in in_flight[0]] == [0.0] * 10
-
-
-def test_the_stages_of_the_origin_stand_behind_all_panels(results_of):
-    samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, 11))
-    [chart, _] = pictures.section(results_of(meanwhile=Meanwhile(samples, OriginObservation(STAGES, 10, 5.0)))).charts
-    bands = [data for data in chart.spec["datasets"].values() if "usual" in data[0]]
-    assert [(row["t"], row["t2"], row["text"]) for row in bands[0] if not row["usual"]] == [
-        (4.0, 8.0, "503 after 50 ms")
-    ]
     panels = chart.spec["vconcat"]
     assert len(panels) == 5  # with one for CPU
     assert all(any(layer["mark"].get("fill") == "#c9d3de" for layer in panel["layer"]) for panel in panels)
     assert "the origin: 200 after 1000 ms, 503 after 50 ms and 200 after 1000 ms" in chart.alt
 
 
-def test_a_column_says_all_of_its_moment(results_of):
-    samples = tuple(CpuSample(float(t), {"web": 0.5}) for t in range(1, 11))
-    [chart, _] = pictures.section(results_of(meanwhile=Meanwhile(samples, OriginObservation(STAGES, 10, 5.0)))).charts
-    columns = rows(chart, "text", "t2")
-    assert columns[4]["text"] == (
-        "gunicorn: second 5: 300/s 200, p50 2.00 ms, p95 4.00 ms, p99 8.00 ms, 0 in flight, web 0.50 cores, "
-        "origin: 503 after 50 ms"
-    )
-
-
-def test_a_long_test_has_several_seconds_in_a_column(results_of):
-    [chart, _] = pictures.section(results_of(lambda *_: [second(t, 300 + 30 * (t % 3)) for t in range(150)])).charts
-    columns = rows(chart, "text", "t2")
+def test_a_long_test_has_several_seconds_in_a_column(picture):
+    columns = rows(picture(range(150), lambda t: second(t, 300 + 30 * (t % 3))), "text", "t2")
     assert len(columns) == 50
     assert columns[0]["text"].startswith("gunicorn: seconds 1 to 3: 330/s 200, p50 2.00 ms")
 
 
-def test_the_block_in_the_middle_is_drawn(results_of):
-    charts = pictures.section(results_of(blocks=3)).charts
-    assert {chart.caption for chart in charts} == {
-        f"{label} in latency, second by second, in block 2." for label in LABELS
-    }
-
-
 def test_of_many_setups_some_are_drawn_and_that_is_said(results_of):
-    many = tuple(f"setup-{number}" for number in range(11))
-    section = pictures.section(results_of(labels=many))
+    section = pictures.section(results_of(labels=tuple(f"setup-{number}" for number in range(11))))
     assert len(section.charts) == pictures.MOST_SETUPS
     assert section.paragraphs[-1] == "Of 11 setups in latency the best 8 are drawn."
 
 
 def test_a_picture_is_valid_light_and_folded_in_the_page(results_of):
-    origin = OriginObservation(STAGES, 10, 5.0)
-    samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.1}) for t in range(1, 121))
-    results = results_of(
-        lambda *_: [second(t, 300, 2.0 + t % 7, _503=3) for t in range(120)], Meanwhile(samples, origin)
-    )
+    results = results_of(range(120), lambda t: second(t, 300, 2.0 + t % 7, _503=3), observed(120))
     page = page_of(results)
     [chart, _] = pictures.section(results).charts
     alt.Chart.from_dict(chart.spec)
     json.dumps(chart.spec, allow_nan=False)
     drawn = render.svg(chart.spec)
     assert ET.fromstring(drawn).tag.endswith("svg")
-    text = html(page, {one.name: drawn for one in page.charts})
+    text = html(page, dict.fromkeys([one.name for one in page.charts], drawn))
     assert text.count('<figure id="seconds-latency-gunicorn" class="seconds">') == 1
     assert "<details><summary>gunicorn, latency: " in text
-    each = len(html(page, dict.fromkeys([one.name for one in page.charts], drawn)).encode()) / len(page.charts)
-    assert each < 120_000
+    assert len(text.encode()) / len(page.charts) < 120_000
     assert ".. figure:: charts/seconds-latency-gunicorn.svg" in rst(page)

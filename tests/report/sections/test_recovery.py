@@ -6,9 +6,7 @@ import pytest
 
 from loadtests.analyse.results import Results
 from loadtests.records import Meanwhile, OriginObservation, OriginStage, Second
-from loadtests.report.formats.csv import csv_text
-from loadtests.report.sections import kinds, verdicts
-from tests.fixtures.pages import page_of
+from tests.fixtures.pages import page_of, section, summary, texts
 from tests.fixtures.studies import a_test
 
 STUMBLE = a_test("recovery", "stumble", path="/either/fetch", rate=40, duration="40s", services=["origin"])
@@ -17,32 +15,25 @@ STAGES = (
     OriginStage(10.0, "200 after 5000 ms", True, 5000.0),
     OriginStage(20.0, "200 after 1000 ms", True, 1000.0),
 )
-BACK = {"gunicorn": 29, "uvicorn": 23}  # the second in which each is as before
 
 
-def seconds(label, block, back):
+def seconds(back):
     for t in range(40):
-        ill = 10 <= t < back[label] + block - 1
-        ok, errors, p50 = (30, 10, 5000.0) if ill else (40, 0, 1005.0)
+        ok, errors, p50 = (30, 10, 5000.0) if 10 <= t < back else (40, 0, 1005.0)
         yield Second(float(t), 40, 40, ok, errors, p50, p50, ends={"200": ok, "504": errors} if errors else {"200": ok})
 
 
 @pytest.fixture
 def results(build_run):
-    """A function: the results of a run in which the setups are back when that is said."""
+    """A function: the results of a run in which each setup is as before from that second on, and a second later in the
+    second block."""
 
-    def results(back):
+    def results(**back):
         def change(label, test, block, result):
             failed = 10 * (back[label] - 10)
-            return dataclasses.replace(
-                result,
-                timeline=tuple(seconds(label, block, back)),
-                duration_s=40.0,
-                planned=1600,
-                sent=1600,
-                ok=1600 - failed,
-                errors={"status": failed},
-            )
+            counts = {"planned": 1600, "sent": 1600, "ok": 1600 - failed, "errors": {"status": failed}}
+            timeline = tuple(seconds(back[label] + block - 1))
+            return dataclasses.replace(result, timeline=timeline, duration_s=40.0, **counts)
 
         run = build_run(labels=("gunicorn", "uvicorn"), tests=(STUMBLE,), change=change, blocks=2)
         for trial in run.trials():
@@ -53,38 +44,35 @@ def results(build_run):
     return results
 
 
-def test_the_times_to_recover_stand_in_the_table_of_verdicts(results):
-    [table] = verdicts.section(results(BACK)).tables
+def test_the_times_to_recover_stand_in_the_table_of_verdicts_and_next_to_what_was_lost(results):
+    page = page_of(results(gunicorn=29, uvicorn=23))
+    [table] = section(page, "verdicts").tables
     [row] = table.rows
-    assert [field.text for field in row[:3]] == ["uvicorn", "time to recover", "×0.43"]
+    assert texts(row[:3]) == ["uvicorn", "time to recover", "×0.43"]
     assert row[4].text.startswith("4.47 s, 10.5 s of gunicorn")  # of the two blocks, one of which takes a second more
-
-
-def test_that_requests_fail_while_the_origin_does_is_no_rate_that_cannot_be_held(results):
-    standing = results(BACK).standings["gunicorn", "stumble"]
-    assert (standing.overload, standing.fails) == (None, False)
-    assert standing.failed > 0.1
-
-
-def test_what_was_lost_stands_next_to_it(results):
-    [section] = [one for one in kinds.sections(results(BACK)) if one.name == "recovery"]
-    [table] = section.tables
+    [table] = section(page, "recovery").tables
     assert table.columns == (
         "setup", "recovers in, s", "p50, ms", "p99, ms", "usual p50, ms", "lost", "stale", "trials"
     )  # fmt: skip
-    assert [[field.text for field in (row[0], row[1], *row[4:])] for row in table.rows] == [
+    assert [texts((row[0], row[1], *row[4:])) for row in table.rows] == [
         ["uvicorn", "4.47", "1,005", "135", "0", "2"],
         ["gunicorn", "10.5", "1,005", "195", "0", "2"],
     ]
 
 
+def test_that_requests_fail_while_the_origin_does_is_no_rate_that_cannot_be_held(results):
+    standing = results(gunicorn=29, uvicorn=23).standings["gunicorn", "stumble"]
+    assert (standing.overload, standing.fails) == (None, False)
+    assert standing.failed > 0.1
+
+
 def test_one_that_never_recovers_has_not_reached_it(results):
-    found = results({"gunicorn": 29, "uvicorn": 60})
-    [table] = verdicts.section(found).tables
-    assert table.rows[0][4].text.startswith("not reached, 10.5 s of gunicorn")
+    found = results(gunicorn=29, uvicorn=60)
     page = page_of(found)
+    [table] = section(page, "verdicts").tables
+    assert table.rows[0][4].text.startswith("not reached, 10.5 s of gunicorn")
     assert any("time to recover" in finding.question.lower() for finding in page.findings)
-    assert "recovery_s" in csv_text(found).splitlines()[0]
+    assert "recovery_s" in summary(found)[0]
 
 
 def test_a_quick_look_is_as_long_as_the_recipe_is():

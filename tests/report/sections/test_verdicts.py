@@ -10,11 +10,15 @@ from loadtests.report.verdict_text import what_would_settle
 from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import drawn
 
+TWO = ("gunicorn", "uvicorn")
+
 
 @pytest.fixture
 def section(build_run):
     """The section of a run of latency."""
-    return lambda **shape: verdicts.section(Results(build_run(**{"tests": ("latency",), "blocks": 10, **shape})))
+    return lambda **shape: verdicts.section(
+        Results(build_run(**{"labels": TWO, "tests": ("latency",), "blocks": 10, **shape}))
+    )
 
 
 def rows(section, metric):
@@ -22,19 +26,17 @@ def rows(section, metric):
     return {row[0].text: row for row in table.rows if row[1].text == metric}
 
 
-def cpu_of(**cpu_s):
-    """A change by which no time differs, however unlike the setups are in what they cost."""
+def test_a_verdict_has_its_size_and_its_sign_and_the_chart_says_it(section):
+    def dearer(label, test, block, result):
+        return dataclasses.replace(result, ok=2000) if label == "uvicorn" else result
 
-    def change(label, test, block, result):
-        return dataclasses.replace(result, ok=round(3000 / cpu_s[label]))
-
-    return change
-
-
-def test_a_verdict_has_its_size_and_its_sign(section):
-    found = section(labels=("gunicorn", "uvicorn"), change=cpu_of(gunicorn=1.0, uvicorn=1.5))
+    found = section(change=dearer, aa=True)
     assert rows(found, "p50 response time")["uvicorn"][3].text == "50% higher response time"
     assert rows(found, "CPU per request")["uvicorn"][3].text == "50% more CPU per request"
+    assert list(dict.fromkeys(row[1].short for row in found.tables[0].rows)) == ["p50", "p99", "CPU"]
+    [chart] = found.charts
+    assert "p50 response time, uvicorn: 50% higher response time" in chart.alt
+    assert {row["kind"] for row in drawn(chart, "kind")} == {"WSGI", "equivalent (±3%)", "noise floor"}
 
 
 def test_the_best_ratio_is_the_first_row(section):
@@ -42,30 +44,15 @@ def test_the_best_ratio_is_the_first_row(section):
     assert list(rows(found, "p99 response time")) == ["gunicorn", "uvicorn", "daphne-ipc"]
 
 
-def test_a_narrow_terminal_has_short_names(section):
-    [table] = section(labels=("gunicorn", "uvicorn")).tables
-    assert [row[1].short for row in table.rows] == ["p50", "p99", "CPU"]
-
-
 def test_what_no_trial_can_know_is_said_once(section):
     def few(label, test, block, result):
         return dataclasses.replace(result, **dict.fromkeys(("planned", "sent", "completed", "ok"), 600))
 
-    found = section(labels=("gunicorn", "uvicorn"), change=few)
+    found = section(change=few)
     [table], [chart] = found.tables, found.charts
     assert "p99" not in chart.alt
     assert "Not known, for the trials are too short: p99 response time." in table.note
     assert {row[1].text for row in table.rows} == {"p50 response time", "CPU per request"}
-
-
-def test_the_chart_says_each_ratio_with_its_verdict(section):
-    [chart] = section(labels=("gunicorn", "uvicorn"), aa=True).charts
-    assert "p50 response time, uvicorn: 50% higher response time" in chart.alt
-    assert {row["kind"] for row in drawn(chart, "kind")} == {"WSGI", "equivalent (±3%)", "noise floor"}
-
-
-def test_one_setup_has_nothing_to_be_compared_with(section):
-    assert section(labels=("gunicorn",)) is None
 
 
 @slowed
@@ -75,27 +62,30 @@ def wild(label, test, block):
 
 
 def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_matter_of_its_row(section):
-    found = section(labels=("gunicorn", "uvicorn"), blocks=2, change=wild)
-    row = rows(found, "p50 response time")["uvicorn"]
+    row = rows(section(blocks=2, change=wild), "p50 response time")["uvicorn"]
     assert [field.text for field in row[3:5]] == ["inconclusive", ""]
     assert row[2].detail == "open interval"
 
 
-def test_what_would_settle_the_inconclusive_is_one_sentence(build_run):
-    def unsettled(**shape):
-        comparisons = Results(build_run(labels=("gunicorn", "uvicorn"), **shape)).comparisons.values()
-        return what_would_settle(comparisons)
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        ({"blocks": 2, "change": wild}, "More blocks (--blocks) or a quieter machine would settle it."),
+        ({"blocks": 10, "tests": ("throughput",)}, ""),
+        ({"blocks": 6}, " blocks (--blocks) would probably settle it."),
+        # More of the same would not settle it.
+        ({"blocks": 6, "tests": ("throughput",), "change": failing("uvicorn", times=0.1)}, ""),
+    ],
+    ids=["wild", "calm", "few", "failing"],
+)
+def test_what_would_settle_the_inconclusive_is_one_sentence(build_run, shape, says):
+    reported = what_would_settle(Results(build_run(labels=TWO, **shape)).comparisons.values())
+    assert reported.endswith(says)
+    assert bool(reported) == bool(says)
 
-    reported = unsettled(name="wild", blocks=2, change=wild)
-    assert reported == "More blocks (--blocks) or a quieter machine would settle it."
-    assert unsettled(name="calm", blocks=10, tests=("throughput",)) == ""
-    few = unsettled(name="few", blocks=6)
-    assert few.endswith(" blocks (--blocks) would probably settle it.")
-    failed = unsettled(name="failing", blocks=6, tests=("throughput",), change=failing("uvicorn", times=0.1))
-    assert failed == ""  # more of the same would not settle it
 
-
-def test_a_setup_against_itself_alone_has_no_table_without_rows(section):
-    found = section(labels=("gunicorn",), aa=True)
+def test_a_setup_is_not_compared_with_itself(section):
+    assert section(labels=("gunicorn",)) is None
+    found = section(labels=("gunicorn",), aa=True, name="again")
     assert found.tables == ()
     assert found.paragraphs[0].startswith("Noise floor: gunicorn against itself as gunicorn-again gave")

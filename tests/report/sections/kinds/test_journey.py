@@ -1,4 +1,4 @@
-"""What a report says of users' journeys."""
+"""What a report says of users' journeys, and of a capacity in users."""
 
 import dataclasses
 
@@ -8,14 +8,12 @@ from loadtests.analyse.results import Results
 from loadtests.records import Journeys, RequestResult
 from loadtests.records.result import FIGURES
 from loadtests.report.formats import rest
-from tests.fixtures.pages import page_of, section, summary, table, texts
+from tests.fixtures.pages import page_of, rows_of, section, summary, table, texts
 from tests.fixtures.studies import a_test
 
+LABELS = ("gunicorn", "uvicorn")
 SLOWER = {"gunicorn": 1.0, "uvicorn": 2.0}
-
-
-def journey_test(**fields):
-    return a_test("journey", "users", duration="30s", **fields)
+USERS = a_test("journey", "users", duration="30s", users=64)
 
 
 def times(typical):
@@ -28,135 +26,159 @@ def row(name, typical, count=2000, errors=None):
     return RequestResult(name, count, count, count, count - failed, 0, errors or {}, times(typical))
 
 
-def walked(users=64, errors=None):
+def walked(label, test, block, result, users=64, errors=None):
     """A change of a result: what a trial of journeys measured."""
-
-    def change(label, test, block, result):
-        slower = SLOWER[label] * (1 + block / 100)
-        journeys = Journeys(
-            users=users,
-            arrivals=None if users else 2.0,
-            completed=300 - 10 * block,
-            broken_off=0 if errors is None else 10,
-            under_way_first=60,
-            under_way_last=62,
-            duration_ms=times(12_000.0 * slower),
-            methods=(row("GET", 10 * slower), row("POST", 20 * slower, 1000, errors)),
-            think_ms=700.0,
-            wait_ms=15.0,
-            ended_per_s=89.0,
-            expected_per_s=64_000 / 715 if users else None,
-        )
-        routes = (row("GET name", 9 * slower), row("POST name", 19 * slower, 500))
-        return dataclasses.replace(result, requests=routes, journeys=journeys)
-
-    return change
+    slower = SLOWER[label] * (1 + block / 100)
+    journeys = Journeys(
+        users=users,
+        arrivals=None if users else 2.0,
+        completed=300 - 10 * block,
+        broken_off=0 if errors is None else 10,
+        under_way_first=60,
+        under_way_last=62,
+        duration_ms=times(12_000.0 * slower),
+        methods=(row("GET", 10 * slower), row("POST", 20 * slower, 1000, errors)),
+        think_ms=700.0,
+        wait_ms=15.0,
+        ended_per_s=89.0,
+        expected_per_s=64_000 / 715 if users else None,
+    )
+    routes = (row("GET name", 9 * slower), row("POST name", 19 * slower, 500))
+    return dataclasses.replace(result, requests=routes, journeys=journeys)
 
 
 @pytest.fixture
 def results(build_run):
-    def build(test=None, change=None):
-        run = build_run(
-            labels=("gunicorn", "uvicorn"), tests=(test or journey_test(users=64),), blocks=2, change=change or walked()
-        )
+    def build(change=walked, test=USERS, **changes):
+        def changed(*of_trial):
+            return change(*of_trial, **changes)
+
+        return Results(build_run(labels=LABELS, tests=(test,), blocks=2, change=changed))
+
+    return build
+
+
+def by_two(table):
+    """The rows by their first two fields."""
+    return {(one[0].text, one[1].text): texts(one)[2:] for one in table.rows}
+
+
+def test_its_section_has_the_figures_of_all_requests_and_of_journeys(results):
+    page = page_of(results())
+    found = section(page, "journey")
+    assert found.heading == "Users' journeys"
+    assert "it is no capacity" in found.paragraphs[0]
+    tables = {one.name: one for one in found.tables}
+    assert list(tables) == ["journey-users", "methods-users", "whole-users", "loop-users", "routes-users"]
+    assert tables["journey-users"].columns[1:8] == (
+        "p50", "p99", "GET p99", "POST p99", "journeys/min", "completed, %", "CPU ms/journey",
+    )  # fmt: skip
+    # GET p99: the mean of 50.5 and 51.0; journeys/min: that of 290 and 280 in 10 s, each.
+    assert rows_of(tables["journey-users"])["gunicorn"][3:7] == ["50.7", "101", "1,710", "100"]
+    assert rows_of(tables["whole-users"])["gunicorn"][1:] == ["570", "0", "12.2", "24.4", "–", "60", "62"]
+    # The arithmetic of the closed loop stands next to the measured rate.
+    assert rows_of(tables["loop-users"])["gunicorn"][1:] == ["64", "700", "15.0", "89.5", "89.0", "+0.6%"]
+    routes = by_two(tables["routes-users"])
+    assert routes["GET name", "gunicorn"] == ["9.13", "18.3", "27.4", "45.7", "–", "4,000", "0"]
+    assert routes["POST name", "gunicorn"][3] == "–"  # of too few
+
+
+def test_get_and_post_stand_apart_with_their_failures_next_to_them(results):
+    found = table(results(errors={"mixed-up": 3, "status": 1}), "methods-users")
+    assert found.columns == ("method", "setup", "p50", "p90", "p95", "p99", "p99.9", "sent", "failed")
+    rows = by_two(found)
+    assert rows["GET", "uvicorn"] == ["20.3", "40.6", "60.9", "102", "–", "4,000", "0"]
+    assert rows["POST", "gunicorn"] == ["20.3", "40.6", "60.9", "102", "–", "2,000", "8"]
+    [failed] = [one[-1] for one in found.rows if (one[0].text, one[1].text) == ("POST", "gunicorn")]
+    assert (failed.detail, failed.tone) == ("mixed-up 6, status 2", "bad")
+
+
+def test_a_setup_that_stops_answering_is_not_unknown(results):
+    def stopped(*of_trial):
+        found = walked(*of_trial)
+        lost = dataclasses.replace(row("GET", 10), planned=1200, sent=1200, completed=900, ok=900, unfinished=300)
+        journeys = dataclasses.replace(found.journeys, methods=(lost,))
+        return dataclasses.replace(found, journeys=journeys, requests=(dataclasses.replace(lost, name="GET name"),))
+
+    found = page_of(results(stopped))
+    assert texts(table(found, "methods-users").rows[0])[5] == "not reached"
+    assert texts(table(found, "routes-users").rows[0])[5] == "not reached"
+    assert rows_of(table(found, "journey-users"))["gunicorn"][3] == "not reached"
+
+
+def test_an_open_loop_has_no_arithmetic(results):
+    found = section(results(test=a_test("journey", "users", duration="30s", rate=2.0), users=None), "journey")
+    assert "loop-users" not in [one.name for one in found.tables]
+
+
+def test_the_answer_and_the_summary_have_them_and_cost_is_that_of_a_completed_journey_by_role(results):
+    found = results()
+    page = page_of(found)
+    assert {"p50, ms", "CPU, ms"} <= set(page.answer.table.columns)
+    gunicorn, uvicorn = summary(found)
+    assert float(gunicorn["get_p50_ms"]) == pytest.approx(10.15, rel=0.001)
+    assert float(uvicorn["journeys_completed_percent"]) == 100
+    assert gunicorn["cpu_ms_per_journey"] == gunicorn["web_cpu_ms_per_journey"]
+    assert float(gunicorn["cpu_ms_per_request"]) < float(gunicorn["cpu_ms_per_journey"])
+    cost = section(page, "cost")
+    costs = dict(zip(cost.tables[0].columns, texts(cost.tables[0].rows[0]), strict=True))
+    # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
+    assert (costs["CPU ms"], costs["web ms"]) == ("10.7", "10.7")
+    assert float(costs["journeys/CPU s"]) == pytest.approx(93.6, rel=0.01)
+    assert "for each journey completed: the cost of failed journeys" in cost.paragraphs[0]
+    text = rest.rst(page)
+    assert "Users' journeys" in text
+    assert "that 1 request in 100 exceeds" in text
+
+
+def test_a_cell_without_journeys_has_no_row(results):
+    found = results(lambda label, test, block, result: result)
+    assert [one.name for one in section(found, "journey").tables] == ["journey-users"]
+
+
+@pytest.fixture
+def searched(build_run):
+    """A function: a run of which each trial's confirming probe had users, or new ones."""
+
+    def build(model="users"):
+        keys = {"model": model, "start_rate": 20, "max_rate": 1000, "probe": "8s", "confirm": "16s"}
+        run = build_run(labels=LABELS, tests=(a_test("journey-capacity", "most", **keys),), blocks=2)
+        for trial in run.trials():
+            users = 40 if model == "users" else None
+            result = walked(trial.label, trial.test, trial.block, trial.result, users=users)
+            run.save_trial(dataclasses.replace(trial, result=dataclasses.replace(result, requests=())))
         return Results(run)
 
     return build
 
 
-def test_its_section_says_what_a_closed_loop_is_no_measure_of(results):
-    found = section(results(), "journey")
-    assert found.heading == "Users' journeys"
-    assert "it is no capacity" in found.paragraphs[0]
-    assert [one.name for one in found.tables] == [
-        "journey-users", "methods-users", "whole-users", "loop-users", "routes-users",
-    ]  # fmt: skip
+def test_the_capacity_is_in_users_and_it_is_said_that_it_is_none_in_requests(searched):
+    found = searched()
+    of_users = section(found, "journey-capacity")
+    assert "is no capacity in requests" in of_users.paragraphs[0]
+    tables = {one.name: one for one in of_users.tables}
+    assert set(tables) >= {"journey-capacity-most", "way-most", "loop-most", "methods-most"}
+    figures = tables["journey-capacity-most"]
+    assert figures.columns[:2] == ("setup", "capacity in users")
+    assert "It is no capacity in requests." in figures.note
+    assert texts(tables["loop-most"].rows[0])[:2] == ["gunicorn", "40"]
+    # The way there has every probe.
+    assert len(tables["way-most"].rows) == sum(len(trial.capacity.probes) for trial in found.trials)
+    assert {row[-1].text for row in tables["way-most"].rows} == {"within", "not within"}
 
 
-def test_the_figures_are_those_of_all_requests_and_of_journeys(results):
-    figures = table(results(), "journey-users")
-    assert figures.columns[1:8] == (
-        "p50", "p99", "GET p99", "POST p99", "journeys/min", "completed, %", "CPU ms/journey",
-    )  # fmt: skip
-    gunicorn = dict(zip(figures.columns, texts(figures.rows[0]), strict=True))
-    assert gunicorn["setup"] == "gunicorn"
-    assert gunicorn["GET p99"] == "50.7"  # the mean of 50.5 and 51.0
-    assert gunicorn["POST p99"] == "101"
-    assert gunicorn["journeys/min"] == "1,710"  # that of 290 and 280 in 10 s, each
-    assert gunicorn["completed, %"] == "100"
+def test_new_users_have_no_arithmetic_and_another_unit(searched):
+    found = section(searched("arrivals"), "journey-capacity")
+    assert found.tables[0].columns[1] == "capacity in new users/s"
+    assert "loop-most" not in [table.name for table in found.tables]
 
 
-def test_get_and_post_stand_apart_with_their_failures_next_to_them(results):
-    found = table(results(change=walked(errors={"mixed-up": 3, "status": 1})), "methods-users")
-    assert found.columns == ("method", "setup", "p50", "p90", "p95", "p99", "p99.9", "sent", "failed")
-    rows = {(one[0].text, one[1].text): one for one in found.rows}
-    assert texts(rows["GET", "uvicorn"])[2:] == ["20.3", "40.6", "60.9", "102", "–", "4,000", "0"]
-    assert texts(rows["POST", "gunicorn"])[2:] == ["20.3", "40.6", "60.9", "102", "–", "2,000", "8"]
-    assert rows["POST", "gunicorn"][-1].detail == "mixed-up 6, status 2"
-    assert rows["POST", "gunicorn"][-1].tone == "bad"
-
-
-def test_each_route_has_a_row_in_which_too_few_requests_know_no_percentile(results):
-    rows = {(one[0].text, one[1].text): texts(one) for one in table(results(), "routes-users").rows}
-    assert rows["GET name", "gunicorn"][2:] == ["9.13", "18.3", "27.4", "45.7", "–", "4,000", "0"]
-    assert rows["POST name", "gunicorn"][5] == "–"
-
-
-def test_a_setup_that_stops_answering_is_not_unknown(results):
-    def stopped(label, test, block, result):
-        found = walked()(label, test, block, result)
-        lost = dataclasses.replace(row("GET", 10), planned=1200, sent=1200, completed=900, ok=900, unfinished=300)
-        journeys = dataclasses.replace(found.journeys, methods=(lost,))
-        return dataclasses.replace(found, journeys=journeys, requests=(dataclasses.replace(lost, name="GET name"),))
-
-    found = results(change=stopped)
-    assert texts(table(found, "methods-users").rows[0])[5] == "not reached"
-    assert texts(table(found, "routes-users").rows[0])[5] == "not reached"
-    figures = table(found, "journey-users")
-    assert dict(zip(figures.columns, texts(figures.rows[0]), strict=True))["GET p99"] == "not reached"
-
-
-def test_the_arithmetic_of_the_closed_loop_stands_next_to_the_measured_rate(results):
-    rows = [texts(one) for one in table(results(), "loop-users").rows]
-    assert rows[0] == ["gunicorn", "64", "700", "15.0", "89.5", "89.0", "+0.6%"]
-
-
-def test_an_open_loop_has_no_such_arithmetic(results):
-    found = section(results(journey_test(rate=2.0), walked(users=None)), "journey")
-    assert "loop-users" not in [one.name for one in found.tables]
-
-
-def test_whole_journeys_are_reported_in_seconds(results):
-    rows = [texts(one) for one in table(results(), "whole-users").rows]
-    assert rows[0] == ["gunicorn", "570", "0", "12.2", "24.4", "–", "60", "62"]
-
-
-def test_the_answer_and_the_summary_have_them(results):
-    found = results()
-    answer = page_of(found).answer
-    assert answer.table is not None
-    assert "p50, ms" in answer.table.columns
-    assert "CPU, ms" in answer.table.columns
-    rows = {one["label"]: one for one in summary(found)}
-    assert float(rows["gunicorn"]["get_p50_ms"]) == pytest.approx(10.15, rel=0.001)
-    assert float(rows["uvicorn"]["journeys_completed_percent"]) == 100
-    assert "Users' journeys" in rest.rst(page_of(found))
-
-
-def test_cost_is_that_of_a_completed_journey_by_role(results):
-    found = results()
-    cost = section(found, "cost")
-    rows = [dict(zip(cost.tables[0].columns, texts(row), strict=True)) for row in cost.tables[0].rows]
-    # 3.03 CPU seconds for 290 journeys, and 3.06 for 280.
-    assert {rows[0][heading] for heading in ("CPU ms", "web ms")} == {"10.7"}
-    assert float(rows[0]["journeys/CPU s"]) == pytest.approx(93.6, rel=0.01)
-    assert "for each journey completed: the cost of failed journeys" in cost.paragraphs[0]
-    row = summary(found)[0]
-    assert row["cpu_ms_per_journey"] == row["web_cpu_ms_per_journey"]
-    assert float(row["cpu_ms_per_request"]) < float(row["cpu_ms_per_journey"])
-    assert "that 1 request in 100 exceeds" in rest.rst(page_of(found))
-
-
-def test_a_cell_without_journeys_has_no_row(results):
-    found = results(change=lambda label, test, block, result: result)
-    assert [one.name for one in section(found, "journey").tables] == ["journey-users"]
+@pytest.mark.parametrize(("model", "column"), [("users", "capacity_users"), ("arrivals", "capacity_users_per_s")])
+def test_the_answer_and_the_summary_have_a_capacity_in_users(searched, model, column):
+    found = searched(model)
+    assert all(float(row[column]) > 0 for row in summary(found))
+    page = page_of(found)
+    assert page.answer.table is not None
+    text = rest.rst(page)
+    assert "Capacity in users" in text
+    assert "sustains the most" in text

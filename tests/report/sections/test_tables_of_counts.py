@@ -1,11 +1,12 @@
-"""Database connections, in a table of their own where they were counted."""
+"""Database connections and TLS handshakes, in tables of their own where they were counted."""
 
 import dataclasses
 
-from loadtests.analyse.results import Results
 from loadtests.formatting import DASH
-from loadtests.report import page as pages
-from tests.fixtures.pages import drawn, summary
+from loadtests.records import Handshakes
+from tests.fixtures.pages import drawn, page_of, summary, texts
+
+LABELS = ("gunicorn", "uvicorn")
 
 
 def gauges(block):
@@ -19,50 +20,52 @@ def gauges(block):
     }
 
 
-def table(run):
-    sections = pages.compose(Results(run)).sections
-    return next((one for section in sections for one in section.tables if one.name.startswith("connections-")), None)
+def counted(run, change):
+    """The run, whose trials of uvicorn are changed."""
+    for trial in run.trials():
+        if trial.label == "uvicorn":
+            run.save_trial(change(trial))
+    return run
+
+
+def table(run, name):
+    tables = [one for section in page_of(run).sections for one in section.tables]
+    return next((one for one in tables if one.name.startswith(name)), None)
 
 
 def charts(run):
-    sections = pages.compose(Results(run)).sections
-    return [one for section in sections for one in section.charts if one.name.startswith("connections-over-time-")]
+    return [one for one in page_of(run).charts if one.name.startswith("connections-over-time-")]
 
 
 def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
-    run = build_run(labels=("gunicorn", "uvicorn"), blocks=2, tests=("latency",))
-    assert table(run) is None
-    for trial in run.trials():
-        if trial.label == "uvicorn":
-            result = dataclasses.replace(trial.result, completed=500)
-            run.save_trial(dataclasses.replace(trial, result=result, gauges=gauges(trial.block)))
-    found = table(run)
+    def connected(trial):
+        result = dataclasses.replace(trial.result, completed=500)
+        return dataclasses.replace(trial, result=result, gauges=gauges(trial.block))
+
+    run = build_run(labels=LABELS, blocks=2, tests=("latency",))
+    assert table(run, "connections-") is None
+    found = table(counted(run, connected), "connections-")
     assert found.columns[1:] == (
-        "open",
-        "idle",
-        "idle in transaction",
-        "opened/1,000 requests",
-        "left",
-        "too many clients",
-    )
+        "open", "idle", "idle in transaction", "opened/1,000 requests", "left", "too many clients"
+    )  # fmt: skip
     rows = {row[0].text: row[1:] for row in found.rows}
-    assert [field.text for field in rows["uvicorn"]] == ["42", "5", "0", "100", "5", "3"]
+    assert texts(rows["uvicorn"]) == ["42", "5", "0", "100", "5", "3"]
     assert [field.tone for field in rows["uvicorn"]] == ["", "", "", "", "", "bad"]
-    assert {field.text for field in rows["gunicorn"]} == {DASH}
+    assert set(texts(rows["gunicorn"])) == {DASH}
 
 
 def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_there_are_any(build_run):
-    run = build_run(labels=("gunicorn", "uvicorn"), blocks=1, tests=("latency",))
+    run = build_run(labels=LABELS, blocks=1, tests=("latency",))
+    more = {
+        "gunicorn": {"connections to pgbouncer": ((0.0, 3), (0.1, 40))},
+        "uvicorn": {"waits for a connection": ((10.2, 200),), "waits for a connection in ms": ((10.2, 2500),)},
+    }
     for trial in run.trials():
-        more = {
-            "gunicorn": {"connections to pgbouncer": ((0.0, 3), (0.1, 40))},
-            "uvicorn": {"waits for a connection": ((10.2, 200),), "waits for a connection in ms": ((10.2, 2500),)},
-        }
         result = dataclasses.replace(trial.result, completed=500)
         run.save_trial(dataclasses.replace(trial, result=result, gauges={**gauges(1), **more[trial.label]}))
-    found = table(run)
+    found = table(run, "connections-")
     assert found.columns[7:] == ("at PgBouncer", "pool waits/1,000 requests", "ms/pool wait")
-    rows = {row[0].text: [field.text for field in row[7:]] for row in found.rows}
+    rows = {row[0].text: texts(row[7:]) for row in found.rows}
     assert rows == {"gunicorn": ["40", DASH, DASH], "uvicorn": [DASH, "400", "12"]}
     figures = {row["label"]: row for row in summary(run)}
     assert figures["uvicorn"]["waits_for_Django_s_pool_for_1_000_requests"] == "400"
@@ -72,7 +75,7 @@ def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_
 
 
 def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(build_run):
-    run = build_run(labels=("gunicorn", "uvicorn", "daphne"), blocks=1, tests=("latency",))
+    run = build_run(labels=(*LABELS, "daphne"), blocks=1, tests=("latency",))
     assert charts(run) == []
     many = {"connections": tuple((round(0.1 * n, 1), n % 7) for n in range(100)), "connections left": ((11.0, 2),)}
     for trial in run.trials():
@@ -88,3 +91,15 @@ def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(
     assert max(row["value"] for row in busy) == 6
     assert len(busy) < 30  # of 101 readings: as many as a line needs
     assert {row["ended"] for row in rows} == {run.trials()[0].result.duration_s}
+
+
+def test_full_and_resumed_handshakes_are_summed_by_setup(build_run):
+    def shaken(trial):
+        result = dataclasses.replace(trial.result, handshakes=Handshakes(full=trial.block, resumed=1000))
+        return dataclasses.replace(trial, result=result)
+
+    run = build_run(labels=LABELS, blocks=2, tests=("latency",))
+    assert table(run, "handshakes-") is None
+    found = table(counted(run, shaken), "handshakes-")
+    assert found.columns == ("setup", "full", "resumed")
+    assert list(map(texts, found.rows)) == [["uvicorn", "3", "2,000"]]
