@@ -4,16 +4,23 @@ import dataclasses
 import json
 import re
 
+import from_types
 import msgspec
 import pytest
 
 from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.files import ROOT
+from loadtests.measure.host_options import HostsTable
 from loadtests.plan import study as studies
 from loadtests.plan.study_table import EntryTable, StudyTable
+from loadtests.records import Trial
+from loadtests.records.decode import allowed, type_info
+from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import RunRecord
+from loadtests.services.origin.recipes import Recipe
 from loadtests.setups.application import overlay
+from loadtests.workload.from_toml import WorkloadTable
 
 FIXED = {"rate": 1, "duration": "1s"}
 # Tests that take all keys there are, between them.
@@ -34,7 +41,7 @@ TESTS = (
 )
 
 
-def allowed(tests, setup="gunicorn", **keys):
+def keys_of(tests, setup="gunicorn", **keys):
     """The keys that the parser of studies says are allowed where it found `nonsense`."""
     with pytest.raises(UserError, match="nonsense") as raised:
         studies.parse({"setups": [setup], "tests": tests, **keys}, "name", "a.toml")
@@ -52,11 +59,11 @@ def pages():
 
 
 def test_the_keys_of_a_study_are_those_on_its_page():
-    keys = allowed({"latency": FIXED}, nonsense=1)
-    keys |= allowed({"latency": FIXED}, {"setup": "gunicorn", "nonsense": 1})
-    keys |= allowed({"latency": {**FIXED, "requests": [{"nonsense": 1}]}})
+    keys = keys_of({"latency": FIXED}, nonsense=1)
+    keys |= keys_of({"latency": FIXED}, {"setup": "gunicorn", "nonsense": 1})
+    keys |= keys_of({"latency": {**FIXED, "requests": [{"nonsense": 1}]}})
     for kind, test in TESTS:
-        keys |= allowed({kind: {**test, "nonsense": 1}})
+        keys |= keys_of({kind: {**test, "nonsense": 1}})
     of_file = {field.name for table in (StudyTable, EntryTable) for field in msgspec.structs.fields(table)}
     definitions = re.findall(r"^``.*``$", text_of("docs/reference/studies.rst"), flags=re.MULTILINE)
     assert set(re.findall(r"``([^`]+)``", " ".join(definitions))) | of_file >= keys
@@ -86,13 +93,6 @@ def test_what_is_kept_is_on_the_page_of_what_it_does():
     assert [name for name in names if name not in page] == []
 
 
-def test_what_it_does_and_how_to_report_are_linked_to():
-    readme = text_of("README.md")
-    assert "(docs/what-it-does.rst)" in readme
-    assert "(SECURITY.md)" in readme
-    assert ":doc:`what-it-does`" in text_of("docs/index.rst")
-
-
 def test_the_knobs_and_their_bounds_are_on_their_page():
     rows = dict(re.findall(r"^``([A-Z_]+)``  +(.*)$", text_of("docs/setups.rst"), re.MULTILINE))
     assert list(rows) == [*setups.KNOBS, "DATABASE_URL"]
@@ -113,3 +113,39 @@ def test_the_make_targets_and_the_commands_that_pages_name_exist(commands):
 def test_there_are_at_most_25_pages_that_people_write():
     written = {*ROOT.glob("docs/*.rst"), *ROOT.glob("docs/background/*.rst"), *ROOT.glob("docs/reference/*.rst")}
     assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 25
+
+
+NOT_RECORDS = {"Study", "Slot", "LognormalTimes", "Drawn"}
+COMMITTED = sorted(ROOT.glob("results/reference-*/run.json"))
+
+
+def tables(kind, done):
+    if kind.cls.__name__ in done:
+        return
+    done.add(kind.cls.__name__)
+    yield kind
+    for field in kind.fields:
+        for inner in from_types.tables_in(field.type):
+            yield from tables(inner, done)
+
+
+@pytest.mark.parametrize("kind", [RunRecord, Trial, Recipe, StudyTable, WorkloadTable, HostsTable])
+def test_every_field_is_described(kind):
+    for table in tables(type_info(kind), set(NOT_RECORDS)):
+        missing = [field.name for field in table.fields if not from_types.description(field.type)]
+        assert missing == [], table.cls
+        assert all(allowed(field.type) for field in table.fields)
+
+
+@pytest.mark.parametrize("name", [*from_types.TYPES, "summary"])
+def test_a_schema_is_made_of_the_types(name):
+    schema = from_types.schema(name)
+    assert schema["$id"] == f"{name}.schema.json"
+    assert schema["title"]
+    assert set(schema["required"]) <= set(schema["properties"])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("file", COMMITTED, ids=lambda file: file.parent.name)
+def test_the_committed_runs_are_read(file):
+    assert Run.open(file.parent).trials()

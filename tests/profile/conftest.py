@@ -12,7 +12,7 @@ from loadtests.profile.document import document
 from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Sampled
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
-from loadtests.records import Generator, Process
+from loadtests.records import Process
 from loadtests.setups.application import sample
 from loadtests.workload import Load, Request
 from tests.fixtures.results import good_result
@@ -64,29 +64,26 @@ def sampled(tmp_path):
 
 @pytest.fixture
 def rounds(stacks):
-    """Two rounds of a profile: a role in Python that was seen by both samplers, and Redis."""
-
-    def window(kind):
-        rows = (
-            Process("web", "gunicorn", 1, 5.0, peak_rss_mb=60.0, rss_mb=55.0, context_switches=10),
-            Process("redis", "redis-server", 2, 1.0, peak_rss_mb=10.0, rss_mb=9.0, context_switches=10),
-        )
-        return Window(kind, result(), rows)
-
-    def web(seen):
-        common = {"cpu_s": 5.0, "seconds": 10.0, "interval_s": 0.5, "threads": stacks, "looks": 10}
-        return Sampled(role="web", name="gunicorn", stacks=seen, **common)
-
-    redis = Sampled(role="redis", name="redis-server", cpu_s=1.0, seconds=10.0, interval_s=0.5, stacks=None)
+    """Two rounds of a profile: a role in Python that was seen by both samplers, and Redis. In each load 1,000 requests
+    were answered in 10 s."""
+    load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=200.0, duration_s=10.0)
+    result = good_result(load, completed=1000, ok=1000, unfinished=1000, rate=100.0)
+    rows = (
+        Process("web", "gunicorn", 1, 5.0, peak_rss_mb=60.0, rss_mb=55.0, context_switches=10),
+        Process("redis", "redis-server", 2, 1.0, peak_rss_mb=10.0, rss_mb=9.0, context_switches=10),
+    )
+    common = {"seconds": 10.0, "interval_s": 0.5}
+    web = Sampled(role="web", name="gunicorn", cpu_s=5.0, stacks=stacks, threads=stacks, looks=10, **common)
+    redis = Sampled(role="redis", name="redis-server", cpu_s=1.0, stacks=None, **common)
     return [
         ProfileRound(
-            windows=[window("undisturbed"), window("sampled"), window("watched")],
-            processes=[web(stacks), redis],
+            windows=[Window(kind, result, rows) for kind in ("undisturbed", "sampled", "watched")],
+            processes=[web, redis],
             broken=1,
             errors=2,
-            failures={"gunicorn": "py-spy is not installed: run `make setup`"} if number else {},
+            failures=failures,
         )
-        for number in range(2)
+        for failures in ({}, {"gunicorn": "py-spy is not installed: run `make setup`"})
     ]
 
 
@@ -112,10 +109,3 @@ def plan():
 def about(plan, rounds):
     """The profile's document."""
     return document(plan, rounds)
-
-
-def result():
-    """A load of which 1,000 requests were answered in 10 s."""
-    load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=200.0, duration_s=10.0)
-    generator = (Generator(cpu_s=1.0, wall_s=10.0, peak_rss_mb=100.0),)
-    return good_result(load, completed=1000, ok=1000, unfinished=1000, rate=100.0, generator=generator)

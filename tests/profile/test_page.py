@@ -1,13 +1,16 @@
-"""The page of a profile shows the figures of its document, and the notes to know before reading on."""
+"""What is written of a profile: the page with the figures of its document and the notes to know before reading on, the
+flame graph as an SVG document, and the file for speedscope."""
 
 import copy
 import io
+import xml.etree.ElementTree as ET
+from collections import Counter
 
 import pytest
 from rich.console import Console
 
 from loadtests.files import ROOT
-from loadtests.profile import page, profiling
+from loadtests.profile import flamegraph, page, profiling, speedscope
 from loadtests.profile.classify import Category
 from loadtests.report.formats.terminal import print_table
 
@@ -74,3 +77,43 @@ def test_every_category_and_every_key_of_a_profile_is_explained(about):
     terms = [f"**{kind.value}**" for kind in Category]
     terms += [f"``{key}``" for key in (*about, *role, *role["shares"][0], *window)]
     assert [term for term in terms if term not in text] == []
+
+
+def test_a_frame_says_what_it_is_and_how_much_within_its_caller(stacks):
+    root = ET.fromstring(flamegraph.svg("web: CPU time", stacks))
+    assert [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")] == [
+        "web: CPU time: 100.0%, 10 samples",
+        "main (gunicorn/base.py:1): 90.0%, 9 samples, server",
+        "<lambda> (gunicorn/other.py:1): 10.0%, 1 sample, server",
+        "view (views.py:1): 60.0%, 6 samples, view",
+    ]
+    drawn = {box.label: box for box in flamegraph.boxes(flamegraph.tree("all", stacks))}
+    view, main = drawn["view"], drawn["main"]
+    assert (view.row, main.row) == (2, 1)
+    assert main.x <= view.x
+    assert view.x + view.width <= main.x + main.width
+    assert view.width == pytest.approx(0.6)
+
+
+def test_too_narrow_frames_are_left_out_and_samples_without_a_stack_are_drawn(stack):
+    many = Counter({stack("much a.py"): 10_000, stack("little b.py"): 1})
+    assert [box.label for box in flamegraph.boxes(flamegraph.tree("all", many))] == ["all", "much"]
+    _, box = flamegraph.boxes(flamegraph.tree("all", Counter({(): 2})))
+    assert (box.label, box.colour) == ("no Python frame", flamegraph.COLOURS[Category.NATIVE])
+
+
+@pytest.mark.parametrize(("width", "shown"), [(200, "resolve_request"), (60, "resolve…"), (20, "")])
+def test_labels_are_cut_to_their_boxes(width, shown):
+    assert flamegraph.shortened("resolve_request", width) == shown
+
+
+def test_speedscopes_samples_and_weights_belong_together(stacks):
+    made = speedscope.document("gunicorn", {"CPU": (stacks, 0.01), "threads": (Counter({(): 3}), 0.05)})
+    assert made["$schema"].startswith("https://www.speedscope.app/")
+    known = len(made["shared"]["frames"])
+    for profile in made["profiles"]:
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert sum(profile["weights"]) == pytest.approx(profile["endValue"])
+        assert all(0 <= place < known for sample in profile["samples"] for place in sample)
+    assert made["profiles"][0]["endValue"] == pytest.approx(0.1)
+    assert {"name": "view", "file": "views.py", "line": 1} in made["shared"]["frames"]

@@ -15,15 +15,27 @@ from loadtests.profile.pyspy import Threads
 LOOKS = 7
 
 
-class Running:
-    """A server that is a process with nothing to do."""
+class Servers:
+    """What a profile needs of the world: a server that is a process with nothing to do, an engine and a host.
+    ``dies_in`` are the loads, counted from 1, in which the server dies, in the warm-up where that is ``early``."""
 
-    url = "http://127.0.0.1:1"
-    ca = None
-    folder = None
+    url, ca, folder = "http://127.0.0.1:1", None, None
 
-    def __init__(self):
+    def __init__(self, result):
+        self.result = result
+        self.dies_in, self.early = set(), False
+        self.loads = self.starts = 0
+        self.process = None
+        self.used = 0.0
+
+    @contextlib.contextmanager
+    def served(self, plan, env):
         self.process = subprocess.Popen(["sleep", "60"])
+        self.starts += 1
+        try:
+            yield self
+        finally:
+            self.die()
 
     def parts(self):
         return [Part("web", self.process.pid)]
@@ -32,45 +44,21 @@ class Running:
         self.process.kill()
         self.process.wait()
 
-
-class Servers:
-    """What a profile needs of the world: servers, an engine and a host. ``dies_in`` are the loads, counted from 1, in
-    which the server dies."""
-
-    def __init__(self, result):
-        self.result = result
-        self.dies_in = set()
-        self.early = False  # in the warm-up
-        self.loads = self.starts = 0
-        self.running = None
-        self.used = 0.0
-
-    @contextlib.contextmanager
-    def served(self, plan, env):
-        self.running = Running()
-        self.starts += 1
-        try:
-            yield self.running
-        finally:
-            self.running.die()
-
     def run(self, load, should_stop, on_start):
         self.loads += 1
         dies = self.loads in self.dies_in
         if dies and self.early:
-            self.running.die()
+            self.die()
         on_start()
         if dies and not self.early:
-            self.running.die()
+            self.die()
         assert should_stop() == dies
         return self.result
 
     def usage(self, parts, folder):
         self.used += 1.0
-        return {part.pid: self._usage(part) for part in parts if os.path.exists(f"/proc/{part.pid}")}
-
-    def _usage(self, part):
-        return Usage("web", "sleep", part.pid, self.used, 1.0, 1.0, 0)
+        pids = [part.pid for part in parts if os.path.exists(f"/proc/{part.pid}")]
+        return {pid: Usage("web", "sleep", pid, self.used, 1.0, 1.0, 0) for pid in pids}
 
 
 @pytest.fixture

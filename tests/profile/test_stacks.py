@@ -1,7 +1,9 @@
-"""Frames as both samplers give them become the same: qualified names, the line where a function begins, short paths."""
+"""Frames as both samplers give them become the same: qualified names, the line where a function begins, short paths;
+and a sample goes to the innermost function that has a category."""
 
 import pytest
 
+from loadtests.profile.classify import Category, category
 from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
 
 SOURCE = """\
@@ -58,3 +60,63 @@ def test_a_function_is_named_as_its_source_has_it(project, name, line, expected)
 )
 def test_paths_lose_what_is_this_machines(path, file, origin):
     assert Reader("/srv/site").frame("f", path, 1) == Frame("f", file, 0, origin)
+
+
+HANDLER = "_get_response django/core/handlers/base.py"
+SYNC_VIEW = ("run lib:concurrent/futures/thread.py", "thread_handler asgiref/sync.py")
+LOOP = ("run lib:asyncio/runners.py",)
+
+
+@pytest.mark.parametrize(
+    ("expected", "texts"),
+    [
+        (Category.NATIVE, []),
+        (Category.SERVER, ["main bin/gunicorn", "handle gunicorn/workers/sync.py"]),
+        (Category.SERVER, ["handle gunicorn/workers/sync.py", "readinto lib:socket.py"]),
+        (Category.SERVER, [*LOOP, "_run_once lib:asyncio/base_events.py", "select lib:selectors.py"]),
+        (Category.SERVER, [*LOOP, "__call__ uvicorn/middleware/proxy_headers.py"]),
+        (Category.ADAPTATION, ["run_wsgi waitress/task.py", "__call__ django/core/handlers/wsgi.py"]),
+        (Category.ADAPTATION, [HANDLER, "__init__ django/http/request.py"]),
+        (Category.ADAPTATION, ["handle django/core/handlers/asgi.py", "create_task lib:asyncio/tasks.py"]),
+        (Category.URLS, [HANDLER, "resolve_request django/core/handlers/base.py"]),
+        (Category.URLS, [HANDLER, "resolve django/urls/resolvers.py", "__get__ django/utils/functional.py"]),
+        (Category.HOPS, [HANDLER, "__call__ asgiref/sync.py", "submit lib:concurrent/futures/thread.py"]),
+        (Category.HOPS, [*LOOP, "_call_set_state lib:asyncio/futures.py"]),
+        (Category.HOPS, [*LOOP, "call_soon_threadsafe lib:asyncio/base_events.py"]),
+        (Category.HOPS, ["_bootstrap lib:threading.py", "_worker lib:concurrent/futures/thread.py"]),
+        (Category.HOPS, ["__call__ asgiref/sync.py", "__getattr__ asgiref/local.py"]),
+        (Category.HOPS, [*LOOP, "submit hopless/threads.py", "put lib:queue.py"]),
+        (Category.MIDDLEWARE, [*LOOP, "__call__ hopless/handler.py", "__acall__ hopless/middleware.py"]),
+        (
+            Category.ADAPTATION,
+            [*LOOP, "run_asgi uvicorn/protocols/http/httptools_impl.py", "__call__ hopless/handler.py"],
+        ),
+        (Category.URLS, ["set_script_prefix django/urls/base.py", "__setattr__ asgiref/local.py"]),
+        (Category.MIDDLEWARE, [HANDLER, "process_request django/middleware/common.py"]),
+        (Category.MIDDLEWARE, [HANDLER, "__call__ django/utils/deprecation.py"]),
+        (Category.MIDDLEWARE, [HANDLER, "__call__ whitenoise/middleware.py", "find whitenoise/base.py"]),
+        (Category.MIDDLEWARE, [*SYNC_VIEW, "process_request django/contrib/sessions/middleware.py"]),
+        (Category.MIDDLEWARE, [HANDLER, "__call__ app:shop/middleware.py", "loads lib:json/__init__.py"]),
+        (Category.VIEW, [HANDLER, "ok app:endpoints/plain.py", "__init__ django/http/response.py"]),
+        (Category.VIEW, [*SYNC_VIEW, "ok app:endpoints/plain.py", "dumps lib:json/__init__.py"]),
+        (Category.VIEW, [HANDLER, "dispatch rest_framework/views.py"]),
+        (Category.VIEW, [*SYNC_VIEW, "dispatch rest_framework/views.py"]),
+        (Category.VIEW, [HANDLER, "login django/contrib/auth/views.py"]),
+        (Category.VIEW, [HANDLER, "view app:shop/views.py", "post requests/api.py", "read lib:socket.py"]),
+        (Category.TEMPLATE, [HANDLER, "page app:shop/views.py", "render django/template/base.py"]),
+        (Category.DATABASE, ["render django/template/base.py", "execute django/db/backends/utils.py"]),
+        (
+            Category.DATABASE,
+            ["page app:shop/views.py", "get django/core/cache/backends/redis.py", "get redis/client.py"],
+        ),
+        (Category.LAYER, [*LOOP, "send channels_ipc/core.py", "put lmdb/cffi.py"]),
+        (
+            Category.LAYER,
+            [*LOOP, "send channels_redis/core.py", "read redis/asyncio.py", "read lib:asyncio/streams.py"],
+        ),
+        (Category.OTHER, ["<module> lib:runpy.py"]),
+        (Category.OTHER, [HANDLER, "send django/dispatch/dispatcher.py", "__call__ app:endpoints/counting.py"]),
+    ],
+)
+def test_category(stack, expected, texts):
+    assert category(stack(*texts)) is expected

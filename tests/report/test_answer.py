@@ -1,6 +1,5 @@
 """What a person sees of a run: at most 25 lines of at most 80 columns, which claim no more than is certain."""
 
-import dataclasses
 import html
 import io
 
@@ -10,7 +9,8 @@ from rich.console import Console
 from loadtests.report import reports
 from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import page_of
-from tests.fixtures.runs import known_test
+from tests.fixtures.studies import a_test
+from tests.report.changed import replaced
 
 TWO = ("gunicorn", "uvicorn")
 NINETEEN = tuple(f"server-{number:02d}" for number in range(19))
@@ -62,18 +62,21 @@ def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_onc
     assert "1000" not in "".join(lines)
 
 
-def forgetting(label, test, block, result):
-    """Users of uvicorn meet another's session, or are forgotten."""
-    errors = {"mixed-up": 2, "lost-session": 40} if label == "uvicorn" else {}
-    return dataclasses.replace(result, errors=errors, ok=result.ok - sum(errors.values()))
+# Users of uvicorn meet another's session, or are forgotten.
+FORGETTING = replaced("uvicorn", errors={"mixed-up": 2, "lost-session": 40}, ok=lambda result: result.ok - 42)
 
 
 @pytest.mark.parametrize(
     ("test", "change", "said", "shown"),
     [
         ("latency", failing("uvicorn"), "uvicorn cannot sustain 300 requests/s, only about 225", "– cannot sustain"),
-        ("throughput", failing("uvicorn", times=0.1), "Requests failed with 10 connections, so", "25.0% failed"),
-        ("latency", forgetting, "Sessions were not kept at 300 requests/s: uvicorn 4 mixed up and 80 lost.", ""),
+        (
+            "throughput",
+            failing("uvicorn", times=0.1),
+            "Requests failed with 10 connections, so not ranked: uvicorn 25.00%.",
+            "25.0% failed",
+        ),
+        ("latency", FORGETTING, "Sessions were not kept at 300 requests/s: uvicorn 4 mixed up and 80 lost.", ""),
     ],
     ids=["overloaded", "failing", "forgetting"],
 )
@@ -101,11 +104,8 @@ def test_nineteen_setups_find_room(build_run):
 
 def test_what_finds_no_room_is_counted(build_run):
     # Another page each, lest they be reported as the steps of one curve.
-    [request] = known_test("latency").requests
-    tests = tuple(
-        known_test(f"latency-{name}").with_requests((dataclasses.replace(request, path=f"/{name}"),))
-        for name in "abcdefghi"
-    )
+    asked = {"rate": 300, "duration": "10s"}
+    tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))
     assert "On the page: 1 more column." in " ".join(" ".join(lines).split())
 

@@ -9,24 +9,21 @@ from loadtests.formatting import DASH
 from loadtests.records import Deployment, Meanwhile
 from tests.fixtures.pages import column, drawn, page_of, rows_of
 from tests.fixtures.studies import a_test
+from tests.report.changed import resaved
 
 LABELS = ("gunicorn", "daphne", "uvicorn")
 OPEN = a_test("throughput", duration="10s", answers=["open"])
 
 
 def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run):
-    lost = {"gunicorn": 0, "daphne": 7, "uvicorn": 120}
-
     def losing(label, test, block, result):
-        count = lost[label]
+        count = {"gunicorn": 0, "daphne": 7, "uvicorn": 120}[label]
         return dataclasses.replace(result, ok=result.planned - count, errors={"reset": count} if count else {})
 
     way = {"path": "/wait?ms=20", "rate": 40, "duration": "20s"}
     tests = tuple(a_test("deployment", name, way=name, **way) for name in ("reload", "kill"))
     run = build_run(labels=LABELS, tests=tests, change=losing)
-    for trial in run.trials():
-        seen = Meanwhile(deployment=Deployment(trial.test, 3.5, 2, 110.0, 112.5))
-        run.save_trial(dataclasses.replace(trial, meanwhile=seen))
+    resaved(run, lambda trial: {"meanwhile": Meanwhile(deployment=Deployment(trial.test, 3.5, 2, 110.0, 112.5))})
     top = page_of(run).top
     assert top.lead == (
         "Requests lost at 40 requests/s for /wait?ms=20 while its workers are replaced gracefully: "
@@ -41,14 +38,13 @@ def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run)
 
 
 def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_run):
+    def counted(trial):
+        held = 40 if trial.label == "daphne" else 1
+        gauges = {"connections": ((0.0, 1), (0.5, held)), "connections left": ((10.2, held - 1),)}
+        return {"gauges": gauges if trial.label != "uvicorn" else {}}
+
     test = a_test("throughput", duration="10s", answers=["open", "left"])
-    run = build_run(labels=LABELS, tests=(test,), blocks=1)
-    for trial in run.trials():
-        if trial.label != "uvicorn":
-            held = 40 if trial.label == "daphne" else 1
-            gauges = {"connections": ((0.0, 1), (0.5, held)), "connections left": ((10.2, held - 1),)}
-            run.save_trial(dataclasses.replace(trial, gauges=gauges))
-    top = page_of(run).top
+    top = page_of(resaved(build_run(labels=LABELS, tests=(test,), blocks=1), counted)).top
     assert top.lead == (
         "Most database connections open at once with 10 connections: gunicorn 1 and daphne 40.",
         "Database connections left behind with 10 connections: none by gunicorn; daphne 39.",
@@ -63,9 +59,7 @@ def test_a_range_is_said_where_the_setups_are_many_and_figures_where_no_count_is
     run = build_run(labels=tuple(f"setup-{place}" for place in range(9)), tests=(OPEN,), blocks=1)
     assert page_of(run).top.lead[0].startswith("Throughput with 10 connections: ")
     assert page_of(run).top.chart.title == "No verdict after 1 block"
-    for trial in run.trials():
-        gauges = {"connections": ((0.0, int(trial.label[-1]) // 2),)}
-        run.save_trial(dataclasses.replace(trial, gauges=gauges))
+    resaved(run, lambda trial: {"gauges": {"connections": ((0.0, int(trial.label[-1]) // 2),)}})
     assert page_of(run).top.lead == (
         "Most database connections open at once with 10 connections: "
         "none by setup-0 and setup-1; 1 (setup-2 and setup-3) to 4 (setup-8).",

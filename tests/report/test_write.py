@@ -1,6 +1,5 @@
 """What a report leaves in the run folder: all of it from the folder alone, the same bytes each time."""
 
-import dataclasses
 import json
 import shutil
 import xml.etree.ElementTree as ET
@@ -8,12 +7,14 @@ import xml.etree.ElementTree as ET
 import altair as alt
 import pytest
 
+from loadtests.records.result import NOTHING
 from loadtests.records.run.folder import Run
 from loadtests.report import reports
 from loadtests.report.charts.palette import looks
 from loadtests.report.formats import render
 from tests.fixtures.pages import page_of
 from tests.fixtures.runs import FIVE
+from tests.report.changed import replaced
 
 pytestmark = pytest.mark.slow
 
@@ -64,12 +65,7 @@ def test_every_chart_is_valid_vega_lite_and_json(build_run):
         json.dumps(chart.spec, allow_nan=False)
 
 
-def forget(label, test, block, result):
-    """A result without what an engine may not know."""
-    unknown = dict.fromkeys(
-        ("response_time_ms", "send_lag_ms", "pacing_lag_ms"), dict.fromkeys(result.response_time_ms)
-    )
-    return dataclasses.replace(result, **unknown, timeline=(), generator=())
+UNKNOWN = dict.fromkeys(("response_time_ms", "send_lag_ms", "pacing_lag_ms"), NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +73,7 @@ def forget(label, test, block, result):
     [
         pytest.param({"blocks": 0}, id="empty"),
         pytest.param({"labels": ("gunicorn",)}, id="one setup"),
-        pytest.param({"labels": TWO, "change": forget}, id="much unknown"),
+        pytest.param({"labels": TWO, "change": replaced(**UNKNOWN, timeline=(), generator=())}, id="much unknown"),
         pytest.param({"blocks": 1}, id="one block", marks=pytest.mark.exhaustive),
         pytest.param({"tests": ("capacity",), "generator_rate": 300}, id="one test", marks=pytest.mark.exhaustive),
         pytest.param({"lost": LOST}, id="baseline lost", marks=pytest.mark.exhaustive),

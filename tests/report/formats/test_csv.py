@@ -1,13 +1,14 @@
 """summary.csv: the numbers are the arithmetic of the valid trials, and of nothing else."""
 
-import dataclasses
 from statistics import geometric_mean
 
 import pytest
 
 from loadtests.analyse.results import Results
+from loadtests.records.result import NOTHING
 from tests.fixtures.pages import summary
 from tests.fixtures.runs import FIVE
+from tests.report.changed import replaced
 
 
 def rows(run):
@@ -53,20 +54,14 @@ def test_an_invalid_trial_is_counted_and_never_averaged_in(build_run):
 
 
 def test_failed_requests_are_counted_with_those_never_answered(build_run):
-    def fail(label, test, block, result):
-        return dataclasses.replace(result, ok=result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
-
-    row = rows(build_run(blocks=2, change=fail))["daphne-redis", "latency"]
+    fail = replaced(ok=lambda result: result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
+    row = rows(build_run(change=fail))["daphne-redis", "latency"]
     assert (row["sent"], row["ok"], row["failed"]) == ("6000", "5940", "60")
 
 
 def test_an_engine_that_knows_no_intended_send_gives_its_service_time(build_run):
-    def as_loadtest(label, test, block, result):
-        times = {"response_time_ms": dict.fromkeys(result.response_time_ms)}
-        times["service_time_ms"] = {**result.service_time_ms, "p50": 7.0}
-        return dataclasses.replace(result, latency_of="service_time", **times)
-
-    run = build_run(change=as_loadtest)
+    times = {"response_time_ms": dict(NOTHING), "service_time_ms": {**NOTHING, "p50": 7.0}}
+    run = build_run(change=replaced(latency_of="service_time", **times))
     assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)
     assert Results(run).latency("latency") == "service time"
 

@@ -71,12 +71,17 @@ def test_nothing_is_loaded_from_anywhere_and_it_stays_small(usual):
     assert len(usual.source.encode()) < 400_000
 
 
-def test_it_answers_top_down(usual):
+def test_it_answers_top_down_and_each_metric_heads_its_group_of_verdicts(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
     assert " ".join(sections) == "verdicts latency throughput capacity cost every compared invalid repeat"
     for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
         section = usual.source.partition(f'<section id="{name}"')[2].partition("</section>")[0]
         assert 0 < section.rindex("<figure") < section.index("<table"), name
+    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
+    groups = ["p50 response time", "p99 response time", "CPU per request"]
+    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
+    assert table.count("<tbody>") == table.count("</tbody>") == 3
+    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
 
 
 def test_it_can_be_read_without_eyes_and_without_a_mouse(usual):
@@ -92,14 +97,6 @@ def test_it_can_be_read_without_eyes_and_without_a_mouse(usual):
     # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 10
-
-
-def test_each_metric_heads_its_group_of_verdicts(usual):
-    table = usual.source.partition('id="verdicts-latency-caption"')[2].partition("</table>")[0]
-    groups = ["p50 response time", "p99 response time", "CPU per request"]
-    assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
-    assert table.count("<tbody>") == table.count("</tbody>") == 3
-    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
 
 
 def test_it_says_how_to_repeat_the_run(usual):
@@ -139,15 +136,12 @@ def test_an_invalid_trial_is_shown_with_its_reason_in_no_figure_and_last(page):
     assert rows[:2] == ["daphne", "gunicorn"]
 
 
-def test_texts_of_the_study_are_escaped(page):
-    found = page(study={"title": "<script>x</script> & more", "question": "Is 1 < 2?"})
+def test_texts_of_the_study_are_escaped_and_what_is_long_is_folded(page):
+    setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
+    study = {"title": "<script>x</script> & more", "question": "Is 1 < 2?"}
+    found = page(study=study, record={"setups": setups}, lost=(("gunicorn", "latency", 1),))
     assert "<script>x</script> & more" in found.text
     assert len(found.all("script")) == 1
-
-
-def test_what_is_long_is_folded(page):
-    setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
-    found = page(record={"setups": setups}, lost=(("gunicorn", "latency", 1),))
     titles = re.findall(r"<details><summary>(.*?)</summary>", found.source)
     folded = ["Machine (9)", "Flagged trials (2)", "Packages", "Node packages", "supervisor/conf.d/gunicorn.conf"]
     assert titles == folded

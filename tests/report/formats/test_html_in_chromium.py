@@ -10,9 +10,11 @@ import re
 
 import pytest
 
+from loadtests.records import Second
 from loadtests.report import reports
 from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
 from tests.fixtures.colours import contrast, luminance
+from tests.report.changed import replaced
 
 pytestmark = NEEDS_CHROMIUM
 
@@ -68,6 +70,21 @@ const mark = document.querySelector("[data-tip]");
 const box = mark.getBoundingClientRect();
 mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: box.x, clientY: box.y }));
 found.tip = document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+const details = document.querySelector("details:has(figure.seconds)");
+found.folded = !details.open;
+details.open = true;
+const svg = details.querySelector("svg");
+const tip = () => document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+const fourth = svg.querySelectorAll("[data-tip]")[3].getBoundingClientRect();
+const at = (x, y) => svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: x, clientY: y }));
+const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+found.focusable = svg.tabIndex === 0 && Boolean(svg.getAttribute("aria-label"));
+at((fourth.left + fourth.right) / 2, svg.getBoundingClientRect().bottom - 40); // in the last panel
+found.pointed = tip();
+found.cursor = svg.querySelectorAll(".cursor").length;
+at(svg.getBoundingClientRect().left + 1, fourth.top);
+found.outside = tip();
+found.pressed = ["Home", "ArrowRight", "End", "ArrowRight", "Escape"].map((key) => { press(key); return tip(); });
 found.errors = errors;
 const result = parent.document.createElement("pre");
 result.id = "probe";
@@ -82,7 +99,9 @@ def opened(run_builder, tmp_path_factory):
     in the theme, and returns what the probe saw."""
 
     def opened(**shape):
-        run = run_builder(tmp_path_factory.mktemp("chromium"))(blocks=2, **shape)
+        seconds = [Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10)]
+        change = replaced(timeline=tuple(seconds))
+        run = run_builder(tmp_path_factory.mktemp("chromium"))(change=change, **shape)
         reports.write(run)
         text = (run.path / "report.html").read_text(encoding="utf-8")
         framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
@@ -154,6 +173,16 @@ def test_all_texts_and_marks_stand_out_from_the_page(probe, theme):
     marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # the halo is the page's own colour
     assert len(marks) >= 6
     assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
+
+
+def test_a_picture_shows_the_moment_that_the_pointer_or_the_keyboard_is_at(probe):
+    found = probe(1200)
+    assert found["folded"]
+    assert found["focusable"]
+    assert re.match(r"[a-z-]+: second 4: 300/s 200, p50 2.00 ms", found["pointed"])  # in whichever panel
+    assert (found["cursor"], found["outside"]) == (1, "")
+    shown = [text.split(": ")[1] if text else "" for text in found["pressed"]]
+    assert shown == ["second 1", "second 2", "second 10", "second 10", ""]
 
 
 def test_many_setups_leave_room_on_a_narrow_page(opened):

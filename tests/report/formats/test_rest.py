@@ -1,22 +1,19 @@
 """The reST page builds, whatever the texts in it."""
 
-import dataclasses
-
 import pytest
 from sphinx.application import Sphinx
 
 from loadtests.report import reports
 from loadtests.report.formats.rest import escape
+from tests.report.changed import replaced
 
 
 @pytest.mark.slow
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("default")  # what Sphinx and docutils deprecate among themselves
 def test_it_builds_without_warnings(build_run, tmp_path):
-    def fail(label, test, block, result):
-        return dataclasses.replace(result, errors={"status": 2})
-
-    full = {"tests": ("latency", "throughput", "capacity"), "lost": (("daphne", "latency", 1),), "change": fail}
+    change = replaced(errors={"status": 2})
+    full = {"tests": ("latency", "throughput", "capacity"), "lost": (("daphne", "latency", 1),), "change": change}
     study = {"title": "*Odd* `texts` | and_ <more>", "question": "- 1. Why\n\n  not_?"}
     machine = {"cpu": "* AMD | EPYC_ `x`", "list": [], "empty": {}}
     reports.write(build_run(name="full", aa=True, **full))

@@ -1,12 +1,12 @@
 """The whole report in a terminal, with all of its tables."""
 
-import dataclasses
 import io
 
 import pytest
 from rich.console import Console
 
 from loadtests.report import reports
+from tests.report.changed import replaced
 
 
 def printed(run, **options):
@@ -29,11 +29,8 @@ def test_it_is_plain_and_aligned_where_it_is_not_a_terminal(build_run):
 
 
 def test_invalid_trials_and_failed_requests_are_named(build_run):
-    def fail(label, test, block, result):
-        failing = (label, test) == ("uvicorn", "latency")
-        return dataclasses.replace(result, errors={"status": 30}, ok=2970) if failing else result
-
-    run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=fail)
+    change = replaced("uvicorn", "latency", errors={"status": 30}, ok=2970)
+    run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=change)
     text = printed(run)
     numbers = [f"{trial.number:04d}" for trial in run.trials() if trial.attempt == 1 and trial.flags]
     assert "invalid: generator busy" in text

@@ -16,6 +16,7 @@ from loadtests.report.sections import arithmetic
 from loadtests.workload import Request
 from tests.fixtures.pages import page_of, texts
 from tests.fixtures.studies import a_test
+from tests.report.changed import resaved
 
 SLOW = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
 ENTRIES = (
@@ -45,11 +46,12 @@ def results(build_run):
 
         record, study = {"setups": SETUPS}, {"entries": ENTRIES}
         run = build_run(labels=tuple(rates), tests=(test,), change=change, study=study, record=record, name=name)
-        for trial in run.trials():
-            seen = Meanwhile((), OriginObservation(stages, 1000, 1010.0))
+
+        def observed(trial):
             rows = [dataclasses.replace(row, peak_rss_mb=50.0, idle_rss_mb=rested) for row in trial.processes]
-            run.save_trial(dataclasses.replace(trial, meanwhile=seen, processes=tuple(rows)))
-        return Results(run)
+            return {"meanwhile": Meanwhile((), OriginObservation(stages, 1000, 1010.0)), "processes": tuple(rows)}
+
+        return Results(resaved(run, observed))
 
     return results
 

@@ -1,6 +1,5 @@
 """Pictures over time: what stands in each panel, which block is drawn, and what the page makes of them."""
 
-import dataclasses
 import json
 import xml.etree.ElementTree as ET
 
@@ -13,7 +12,9 @@ from loadtests.report.formats import render
 from loadtests.report.formats.html import html
 from loadtests.report.formats.rest import rst
 from loadtests.report.sections import pictures
+from loadtests.report.sections.kinds import throughput
 from tests.fixtures.pages import page_of
+from tests.report.changed import replaced, resaved
 
 LABELS = ("gunicorn", "uvicorn")
 STAGES = (
@@ -41,13 +42,9 @@ def results_of(build_run):
     """A function: the results of a run whose trials have such seconds and saw that meanwhile."""
 
     def results_of(seconds=range(10), of=second, meanwhile=None, gauges=None, **shape):
-        def change(label, test, block, result):
-            return dataclasses.replace(result, timeline=tuple(map(of, seconds)))
-
+        change = replaced(timeline=tuple(map(of, seconds)))
         run = build_run(**{"labels": LABELS, "tests": ("latency",), "change": change, **shape})
-        for trial in run.trials():
-            run.save_trial(dataclasses.replace(trial, meanwhile=meanwhile, gauges=gauges or {}))
-        return Results(run)
+        return Results(resaved(run, lambda trial: {"meanwhile": meanwhile, "gauges": gauges or {}}))
 
     return results_of
 
@@ -92,6 +89,12 @@ def test_margins_are_for_the_longest_name_even_where_a_role_alone_has_no_legend(
 def test_there_is_none_of_runs_of_earlier_and_of_few_seconds(build_run, results_of):
     assert pictures.section(Results(build_run(labels=LABELS, name="earlier"))) is None
     assert pictures.section(results_of(range(2))) is None
+
+
+@pytest.mark.parametrize(("seconds", "drawn"), [(4, []), (5, ["over-time-throughput"])])
+def test_a_few_moments_are_no_course_of_a_throughput(results_of, seconds, drawn):
+    results = results_of(range(seconds), tests=("throughput",))
+    assert [chart.name for chart in throughput.charts(results, results.test("throughput"))] == drawn
 
 
 def test_answers_stand_on_one_another_by_status_with_what_failed_on_top(results_of):

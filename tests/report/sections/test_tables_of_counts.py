@@ -5,6 +5,7 @@ import dataclasses
 from loadtests.formatting import DASH
 from loadtests.records import Handshakes
 from tests.fixtures.pages import drawn, page_of, summary, texts
+from tests.report.changed import replaced, resaved
 
 LABELS = ("gunicorn", "uvicorn")
 
@@ -20,14 +21,6 @@ def gauges(block):
     }
 
 
-def counted(run, change):
-    """The run, whose trials of uvicorn are changed."""
-    for trial in run.trials():
-        if trial.label == "uvicorn":
-            run.save_trial(change(trial))
-    return run
-
-
 def table(run, name):
     tables = [one for section in page_of(run).sections for one in section.tables]
     return next((one for one in tables if one.name.startswith(name)), None)
@@ -38,16 +31,10 @@ def charts(run):
 
 
 def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
-    def connected(trial):
-        result = dataclasses.replace(trial.result, completed=500)
-        return dataclasses.replace(trial, result=result, gauges=gauges(trial.block))
-
-    run = build_run(labels=LABELS, blocks=2, tests=("latency",))
+    run = build_run(labels=LABELS, tests=("latency",), change=replaced(completed=500))
     assert table(run, "connections-") is None
-    found = table(counted(run, connected), "connections-")
-    assert found.columns[1:] == (
-        "open", "idle", "idle in transaction", "opened/1,000 requests", "left", "too many clients"
-    )  # fmt: skip
+    resaved(run, lambda trial: {"gauges": gauges(trial.block) if trial.label == "uvicorn" else {}})
+    found = table(run, "connections-")
     rows = {row[0].text: row[1:] for row in found.rows}
     assert texts(rows["uvicorn"]) == ["42", "5", "0", "100", "5", "3"]
     assert [field.tone for field in rows["uvicorn"]] == ["", "", "", "", "", "bad"]
@@ -55,14 +42,12 @@ def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
 
 
 def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_there_are_any(build_run):
-    run = build_run(labels=LABELS, blocks=1, tests=("latency",))
     more = {
         "gunicorn": {"connections to pgbouncer": ((0.0, 3), (0.1, 40))},
         "uvicorn": {"waits for a connection": ((10.2, 200),), "waits for a connection in ms": ((10.2, 2500),)},
     }
-    for trial in run.trials():
-        result = dataclasses.replace(trial.result, completed=500)
-        run.save_trial(dataclasses.replace(trial, result=result, gauges={**gauges(1), **more[trial.label]}))
+    run = build_run(labels=LABELS, blocks=1, tests=("latency",), change=replaced(completed=500))
+    resaved(run, lambda trial: {"gauges": {**gauges(1), **more[trial.label]}})
     found = table(run, "connections-")
     assert found.columns[7:] == ("at PgBouncer", "pool waits/1,000 requests", "ms/pool wait")
     rows = {row[0].text: texts(row[7:]) for row in found.rows}
@@ -78,11 +63,8 @@ def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(
     run = build_run(labels=(*LABELS, "daphne"), blocks=1, tests=("latency",))
     assert charts(run) == []
     many = {"connections": tuple((round(0.1 * n, 1), n % 7) for n in range(100)), "connections left": ((11.0, 2),)}
-    for trial in run.trials():
-        if trial.label != "daphne":
-            shown = gauges(1) if trial.label == "uvicorn" else many
-            run.save_trial(dataclasses.replace(trial, gauges=shown))
-    [chart] = charts(run)
+    counted = {"gunicorn": many, "uvicorn": gauges(1), "daphne": {}}
+    [chart] = charts(resaved(run, lambda trial: {"gauges": counted[trial.label]}))
     assert "gunicorn up to 6, then 2; uvicorn up to 41, then 5." in chart.alt
     rows = drawn(chart, "ended")
     assert {row["label"] for row in rows} == {"gunicorn", "uvicorn"}
@@ -94,12 +76,10 @@ def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(
 
 
 def test_full_and_resumed_handshakes_are_summed_by_setup(build_run):
-    def shaken(trial):
-        result = dataclasses.replace(trial.result, handshakes=Handshakes(full=trial.block, resumed=1000))
-        return dataclasses.replace(trial, result=result)
+    def shaken(label, test, block, result):
+        return dataclasses.replace(result, handshakes=Handshakes(block, 1000) if label == "uvicorn" else None)
 
-    run = build_run(labels=LABELS, blocks=2, tests=("latency",))
-    assert table(run, "handshakes-") is None
-    found = table(counted(run, shaken), "handshakes-")
+    assert table(build_run(labels=LABELS, tests=("latency",)), "handshakes-") is None
+    found = table(build_run(labels=LABELS, tests=("latency",), change=shaken, name="tls"), "handshakes-")
     assert found.columns == ("setup", "full", "resumed")
     assert list(map(texts, found.rows)) == [["uvicorn", "3", "2,000"]]

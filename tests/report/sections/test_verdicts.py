@@ -1,7 +1,5 @@
 """The verdicts in the report: their words, their order, and what stands next to them."""
 
-import dataclasses
-
 import pytest
 
 from loadtests.analyse.results import Results
@@ -9,6 +7,7 @@ from loadtests.report.sections import verdicts
 from loadtests.report.verdict_text import what_would_settle
 from tests.fixtures.changes import failing, slowed
 from tests.fixtures.pages import drawn
+from tests.report.changed import replaced
 
 TWO = ("gunicorn", "uvicorn")
 
@@ -27,10 +26,7 @@ def rows(section, metric):
 
 
 def test_a_verdict_has_its_size_and_its_sign_and_the_chart_says_it(section):
-    def dearer(label, test, block, result):
-        return dataclasses.replace(result, ok=2000) if label == "uvicorn" else result
-
-    found = section(change=dearer, aa=True)
+    found = section(change=replaced("uvicorn", ok=2000), aa=True)
     assert rows(found, "p50 response time")["uvicorn"][3].text == "50% higher response time"
     assert rows(found, "CPU per request")["uvicorn"][3].text == "50% more CPU per request"
     assert list(dict.fromkeys(row[1].short for row in found.tables[0].rows)) == ["p50", "p99", "CPU"]
@@ -45,10 +41,7 @@ def test_the_best_ratio_is_the_first_row(section):
 
 
 def test_what_no_trial_can_know_is_said_once(section):
-    def few(label, test, block, result):
-        return dataclasses.replace(result, **dict.fromkeys(("planned", "sent", "completed", "ok"), 600))
-
-    found = section(change=few)
+    found = section(change=replaced(**dict.fromkeys(("planned", "sent", "completed", "ok"), 600)))
     [table], [chart] = found.tables, found.charts
     assert "p99" not in chart.alt
     assert "Not known, for the trials are too short: p99 response time." in table.note

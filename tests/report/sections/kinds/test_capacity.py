@@ -21,13 +21,6 @@ def mean_of(found, label):
     return geometric_mean(trial.capacity.rate for trial in found.trials if trial.label == label)
 
 
-def test_the_figure_is_the_mean_over_blocks(results):
-    found = results(blocks=3)
-    table = section(found, "capacity").tables[0]
-    assert column(table, "capacity, requests/s")["gunicorn"].text == f"{mean_of(found, 'gunicorn'):,.0f}"
-    assert column(table, "limited by")["gunicorn"].text == "server"
-
-
 def test_beyond_the_generator_a_capacity_is_reported_as_at_least_what_was_reached(results):
     found = results(labels=("gunicorn", "daphne", "daphne-ipc"), blocks=6, generator_rate=400)
     page = page_of(found)
@@ -60,9 +53,11 @@ def test_a_search_that_settled_on_nothing_is_reported_in_its_own_words(results):
     assert "the generator's limit, not the server's" in unsettled.rows[0][2].text
 
 
-def test_curves_end_at_the_knee(results):
-    found = results(blocks=2)
-    [chart] = section(found, "capacity").charts
+def test_the_figure_is_the_mean_over_blocks_and_curves_end_at_the_knee(results):
+    found = results(blocks=3)
+    table, [chart] = section(found, "capacity").tables[0], section(found, "capacity").charts
+    assert column(table, "capacity, requests/s")["gunicorn"].text == f"{mean_of(found, 'gunicorn'):,.0f}"
+    assert column(table, "limited by")["gunicorn"].text == "server"
     rows = [row for row in drawn(chart, "passed") if row["label"] == "uvicorn"]
     capacities = [trial.capacity for trial in found.trials if trial.label == "uvicorn"]
     highest = max(capacity.rate for capacity in capacities)

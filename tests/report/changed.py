@@ -1,0 +1,23 @@
+"""Other results, and other trials, than those that ``build_run`` writes."""
+
+import dataclasses
+
+
+def replaced(of_label=None, of_test=None, /, **values):
+    """A change for ``build_run``: these fields of the results of a setup in a test, or of all. A value may be a
+    function of the result."""
+
+    def change(label, test, block, result):
+        if of_label not in (None, label) or of_test not in (None, test):
+            return result
+        found = {name: value(result) if callable(value) else value for name, value in values.items()}
+        return dataclasses.replace(result, **found)
+
+    return change
+
+
+def resaved(run, fields):
+    """The run, of which each trial has the fields that ``fields(trial)`` gives."""
+    for trial in run.trials():
+        run.save_trial(dataclasses.replace(trial, **fields(trial)))
+    return run
