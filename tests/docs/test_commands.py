@@ -115,9 +115,9 @@ def test_there_are_commands_to_look_at():
     assert {"README.md", "talk.rst", "2016.rst"} <= {one.page for one in OURS}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=shown)
-def test_the_variables_before_a_command_are_knobs(command):
-    assert {variable.partition("=")[0] for variable in command.variables} <= set(setups.KNOBS)
+def test_the_variables_before_a_command_are_knobs():
+    variables = [(one.page, variable) for one in COMMANDS for variable in one.variables]
+    assert [one for one in variables if one[1].partition("=")[0] not in setups.KNOBS] == []
 
 
 @pytest.mark.parametrize("command", OURS, ids=shown)

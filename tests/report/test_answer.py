@@ -102,6 +102,11 @@ def test_nineteen_setups_find_room(build_run):
     assert len(rows) == 19 or f"... and {19 - len(rows)} more, on the page" in lines
 
 
+def test_many_that_cannot_sustain_the_load_are_listed_in_one_sentence(build_run):
+    lines = printed(build_run(labels=NINETEEN, tests=("latency",), change=failing(*NINETEEN[1:])))
+    assert first_said(lines).startswith("Cannot sustain the load at 300 requests/s: server-01 (about 225)")
+
+
 def test_what_finds_no_room_is_counted(build_run):
     # Another page each, lest they be reported as the steps of one curve.
     asked = {"rate": 300, "duration": "10s"}

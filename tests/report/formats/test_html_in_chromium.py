@@ -71,20 +71,22 @@ const box = mark.getBoundingClientRect();
 mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: box.x, clientY: box.y }));
 found.tip = document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
 const details = document.querySelector("details:has(figure.seconds)");
-found.folded = !details.open;
-details.open = true;
-const svg = details.querySelector("svg");
-const tip = () => document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
-const fourth = svg.querySelectorAll("[data-tip]")[3].getBoundingClientRect();
-const at = (x, y) => svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: x, clientY: y }));
-const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-found.focusable = svg.tabIndex === 0 && Boolean(svg.getAttribute("aria-label"));
-at((fourth.left + fourth.right) / 2, svg.getBoundingClientRect().bottom - 40); // in the last panel
-found.pointed = tip();
-found.cursor = svg.querySelectorAll(".cursor").length;
-at(svg.getBoundingClientRect().left + 1, fourth.top);
-found.outside = tip();
-found.pressed = ["Home", "ArrowRight", "End", "ArrowRight", "Escape"].map((key) => { press(key); return tip(); });
+if (details) {
+  found.folded = !details.open;
+  details.open = true;
+  const svg = details.querySelector("svg");
+  const tip = () => document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent;
+  const fourth = svg.querySelectorAll("[data-tip]")[3].getBoundingClientRect();
+  const at = (x, y) => svg.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: x, clientY: y }));
+  const press = (key) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  found.focusable = svg.tabIndex === 0 && Boolean(svg.getAttribute("aria-label"));
+  at((fourth.left + fourth.right) / 2, svg.getBoundingClientRect().bottom - 40); // in the last panel
+  found.pointed = tip();
+  found.cursor = svg.querySelectorAll(".cursor").length;
+  at(svg.getBoundingClientRect().left + 1, fourth.top);
+  found.outside = tip();
+  found.pressed = ["Home", "ArrowRight", "End", "ArrowRight", "Escape"].map((key) => { press(key); return tip(); });
+}
 found.errors = errors;
 const result = parent.document.createElement("pre");
 result.id = "probe";
@@ -99,9 +101,7 @@ def opened(run_builder, tmp_path_factory):
     in the theme, and returns what the probe saw."""
 
     def opened(**shape):
-        seconds = [Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10)]
-        change = replaced(timeline=tuple(seconds))
-        run = run_builder(tmp_path_factory.mktemp("chromium"))(change=change, **shape)
+        run = run_builder(tmp_path_factory.mktemp("chromium"))(**shape)
         reports.write(run)
         text = (run.path / "report.html").read_text(encoding="utf-8")
         framed = html.escape(text.replace("</body>", f"<script>{{{PROBE}}}</script></body>"))
@@ -121,8 +121,10 @@ def opened(run_builder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def probe(opened):
-    """Opens the page of five setups."""
-    return opened(aa=True, tests=("latency", "throughput", "capacity"))
+    """Opens the page of five setups, with pictures over time."""
+    seconds = [Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10)]
+    change = replaced(timeline=tuple(seconds))
+    return opened(aa=True, tests=("latency", "throughput", "capacity"), change=change)
 
 
 def test_a_highlighted_setup_fades_the_others_in_charts_and_tables(probe):
