@@ -43,6 +43,7 @@ def test_what_is_missing_against_the_kernels_count_is_outside_python(process):
 def test_what_is_missing_says_nothing_where_a_process_is_idle_in_any_round(process):
     idle = process(busy=False)
     assert sizes([idle]) == sizes([process()], [idle]) == {SERVER: 0.75, VIEW: 0.25}
+    assert sizes([idle, process(stacks=None)])[NATIVE] == pytest.approx(1000 / 1800)  # all of what is not Python's
 
 
 def test_a_share_is_over_all_rounds_and_processes_and_known_by_round(process):
