@@ -228,7 +228,10 @@ def database() -> str | None:
     url = os.environ.get("DATABASE_URL")
     if not url or url.startswith("sqlite:"):
         return url or None
-    return re.sub(r"//.*@", "//", url, flags=re.DOTALL).partition("?")[0]
+    address, _, options = url.partition("?")
+    if "@" in options:  # it may end a password that has a ?, or be in one: only the kind is certainly of neither
+        return f"{address.partition('//')[0]}//"
+    return re.sub(r"//.*@", "//", address, flags=re.DOTALL)
 
 
 def bind() -> str:
