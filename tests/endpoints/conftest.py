@@ -82,6 +82,7 @@ def new_postgresql():
 
     def make(name):
         with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")  # of a file before
             connection.execute(f"CREATE DATABASE {name}")
         return url.format(name)
 
