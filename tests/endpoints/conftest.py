@@ -1,5 +1,6 @@
 import asyncio
 import io
+import itertools
 import os
 
 import django
@@ -80,9 +81,11 @@ def new_postgresql():
         pytest.skip(missing)
     import psycopg
 
+    numbers = itertools.count()  # pytest makes what has parameters anew for another file
+
     def make(name):
+        name = f"{name}_{next(numbers)}"
         with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")  # of a file before
             connection.execute(f"CREATE DATABASE {name}")
         return url.format(name)
 
