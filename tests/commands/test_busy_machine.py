@@ -103,6 +103,7 @@ def busy_loop():
         loop.wait()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.slow
 @pytest.mark.usefixtures("busy_loop")

@@ -68,6 +68,7 @@ def test_a_400_hints_at_the_host_unless_one_was_given(server, command, arguments
 QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe", "500ms", "--confirm", "500ms")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_a_capacity_has_lines_of_its_probes_next_to_its_result(server, command):
     search = [*QUICKLY, "--max-rate", "40"]

@@ -12,6 +12,7 @@ from loadtests import journeys
 from loadtests.engines import EngineError, cluster, get, node
 from loadtests.errors import UserError
 from loadtests.workload import Load, Users
+from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.waiting import wait_for
 
 RUN = """
@@ -49,7 +50,7 @@ def parent(request, url):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("engine", ["openloop", "locust"])
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", exhaustive_but((signal.SIGKILL,), [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators):
     left = generators(parent.pid)
     assert len(left) == {"openloop": 2, "locust": 3}[engine]  # with Locust's master

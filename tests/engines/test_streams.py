@@ -13,6 +13,7 @@ from loadtests.errors import UserError
 from loadtests.plan.times import EVENT_DELAY, FIRST_EVENT
 from loadtests.records.histogram import decoded
 from loadtests.workload import EventStreams, Load, Request
+from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.serving_program import started
 
 pytestmark = pytest.mark.servers
@@ -112,7 +113,7 @@ def test_streams_without_an_event_or_that_stand_still_are_infinitely_slow(
 LEAVING = {"leave_s": 0.1, "endings": Request("endings", path="/endings")}
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
 def test_how_long_views_go_on_whose_client_left_is_what_the_server_knows(streamed, processes):
     result, counts = streamed("/goes-on/300", manner=LEAVING, grace_s=60, processes=processes)
     found = result.streams
@@ -134,7 +135,7 @@ def test_a_view_that_has_not_ended_is_late_and_one_that_never_began_is_not(strea
     assert left.late == left.running == (left.clients if runs_on else 0)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
 def test_a_client_that_reads_slowly_or_is_then_cut_off_is_counted_apart(streamed, processes):
     slowly = EventStreams(Request("slow", path="/large"), 2, EVENTS, EVERY_S, pause_s=0.8)
     result, counts = streamed("/streams", slow_streams=slowly, duration_s=0.5, processes=processes)

@@ -29,7 +29,7 @@ def as_it_was_served(deliveries, served):
     return truth
 
 
-@pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), [*DIALECTS, "chat"]))
+@pytest.mark.parametrize("dialect", exhaustive_but(("plain",), [*DIALECTS, "chat"]))
 def test_echoes_are_all_sent_and_counted_exactly_whatever_becomes_of_them(measured, conversing, dialect):
     server = conversing(dialect, after=50, **MISTREATED)
     load = server.load("echo", rate=RATE, duration_s=SECONDS, connections=CONNECTIONS, timeout_s=10.0, grace_s=1.5)
@@ -47,7 +47,7 @@ def test_echoes_are_all_sent_and_counted_exactly_whatever_becomes_of_them(measur
     assert server.counts()["handshakes"] == 20
 
 
-@pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
+@pytest.mark.parametrize("dialect", exhaustive_but(("socket.io",), DIALECTS))
 def test_deliveries_are_counted_exactly_whatever_becomes_of_them(measured, conversing, dialect):
     server = conversing(dialect, after=50, **MISTREATED)
     result = measured(server.load("broadcast", receivers=12, rooms=4, rate=RATE, duration_s=SECONDS, connections=5))
@@ -92,7 +92,7 @@ def broadcast(server, **options):
     return get("openloop").run(server.load("broadcast", **{"rate": 40, "duration_s": 1, "connections": 1, **options}))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
 def test_the_time_to_the_last_receiver_is_that_of_the_slowest(conversing, processes):
     server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
     result = broadcast(server, receivers=4, rate=20, processes=processes)
@@ -114,8 +114,8 @@ def test_a_frozen_receiver_is_seen(conversing):
     assert (result.deliveries.messages, result.deliveries.whole, LAST.percentile(result, "p50")) == (20, 0, inf)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-@pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
+@pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
+@pytest.mark.parametrize("dialect", exhaustive_but(("plain",), DIALECTS))
 def test_what_a_layer_refuses_is_an_error_and_no_loss(conversing, dialect, processes):
     result = broadcast(conversing(dialect, full=4), receivers=5, processes=processes)
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
@@ -138,7 +138,7 @@ def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(convers
     assert (found.in_time < 120) == (found.in_time < 190) == falls_behind
 
 
-@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("processes", exhaustive_but((3,), [1, 3]))
 def test_what_reaches_another_room_breaks_the_contract(conversing, processes):
     result = broadcast(conversing(stray=10), receivers=6, rooms=3, rate=60, duration_s=0.5, processes=processes)
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)

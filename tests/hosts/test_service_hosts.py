@@ -40,15 +40,9 @@ def of(service, trial):
     return row
 
 
-@pytest.mark.parametrize(
-    ("interleave", "elsewhere"),
-    [
-        pytest.param("true", False, id="interleaved, servers here"),
-        pytest.param("false", False, id="one after the other, servers here", marks=pytest.mark.exhaustive),
-        pytest.param("true", True, id="interleaved, servers elsewhere", marks=pytest.mark.exhaustive),
-        pytest.param("false", True, id="one after the other, servers elsewhere", marks=pytest.mark.exhaustive),
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("interleave", ["true", "false"], ids=["interleaved", "one after the other"])
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["servers here", "servers elsewhere"])
 def test_redis_serves_from_its_own_machine(measured, machines, folder, interleave, elsewhere):
     servers = ("--servers", machines.where) if elsewhere else ()
     printed, record, found = measured(*servers, *ON_THIRD, interleave=interleave)

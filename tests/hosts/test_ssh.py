@@ -122,6 +122,7 @@ def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machine
     assert trials(folder)[0]["result"]["ok"] == 25
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_left_there_when_the_harness_is_killed(away, begun):
     process = begun("60s")
     process.kill()

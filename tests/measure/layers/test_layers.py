@@ -117,6 +117,7 @@ def test_in_memory_a_frozen_receiver_gets_the_first_hundred_and_holds_up_nobody(
     assert [one.missing for one in others] == [0, 0]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_a_short_run_accounts_for_every_delivery_of_every_layer(monkeypatch, capsys):
     monkeypatch.delenv("REDIS_URL", raising=False)

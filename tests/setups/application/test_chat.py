@@ -99,9 +99,10 @@ def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, st
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (
+        pytest.param(
             ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
             """test echo: /ws/chat/: '{"text": "$ID"}' was sent, and no""",
+            marks=pytest.mark.exhaustive,  # waits for it as long as a user might
         ),
         ((), "test echo: it talks over WebSockets; say with --ws-path and --ws-send where, and what"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
