@@ -166,6 +166,7 @@ def test_a_run_folder_sets_no_other_variables(bench_of, tmp_path):
     assert "LD_PRELOAD" not in os.environ
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_the_sample_is_served_on_another_address_of_this_machine(cli):
     cli.env |= {"BIND": "127.0.0.2", "PATH": os.defpath}

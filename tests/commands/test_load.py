@@ -156,6 +156,7 @@ def test_messages_over_websockets_are_counted_with_what_came_twice_or_to_somebod
     assert "2 messages came to connections that they were not meant for" in errors
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_a_load_and_a_search_over_websockets(conversing, command):
     address = f"{conversing().url.replace('http', 'ws')}/ws/echo/"

@@ -67,7 +67,10 @@ def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allo
         assert result.handshakes.resumed == 0
 
 
-@pytest.mark.parametrize(("protocol", "options"), [("http", {"connections": 1}), ("http2", {})])
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)],
+)
 def test_what_goes_over_one_connection_has_one_handshake(loaded, protocol, options):
     result, counts = loaded(protocol=protocol, **options)
     assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})

@@ -170,13 +170,19 @@ def test_a_port_that_is_taken_there_is_named(away, machines, study):
     [
         ("BIND", "127.0.0.1", "BIND is for servers on this machine; on another they listen where SSH came to"),
         # No interface has that address, nor an IPv4 one.
-        (
+        pytest.param(
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",
             "SSH came to 2001:db8::2, and not every server can listen on an",
+            marks=pytest.mark.exhaustive,
         ),
         # One for documentation, and nobody's (RFC 5737).
-        ("CAME_BY", "127.0.0.1 40000 192.0.2.1 22", "nothing can listen on 192.0.2.1:"),
+        pytest.param(
+            "CAME_BY",
+            "127.0.0.1 40000 192.0.2.1 22",
+            "nothing can listen on 192.0.2.1:",
+            marks=pytest.mark.exhaustive,
+        ),
     ],
 )
 def test_an_address_where_servers_cannot_listen_gets_no_load(away, study, variable, value, says):

@@ -44,6 +44,7 @@ def marks(folder):
     return {path: (path.stat().st_mtime_ns, path.stat().st_ino) for path in (folder, *folder.rglob("*"))}
 
 
+@pytest.mark.exhaustive
 def test_the_same_folder_gives_the_same_bytes_wherever_it_is_and_writes_nothing_anew(build_run, tmp_path):
     first = build_run(labels=TWO, aa=True, invalid=(("daphne", "latency", 2),))
     copy = shutil.copytree(first.path, tmp_path / "elsewhere" / first.path.name)

@@ -62,6 +62,7 @@ def test_a_signal_ends_it_at_once_with_130_and_nothing_is_left(cli, tmp_path, nu
         socket.create_connection(("127.0.0.1", port))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.servers
 def test_its_benchmark_at_a_low_rate():
     found = origin_accuracy.measure(lambda doing: None, rate=50, latency_s=0.1, duration_s=1)
