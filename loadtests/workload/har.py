@@ -134,7 +134,7 @@ def _entry(entry: dict[str, Any], redaction: Redaction) -> HarEntry:
     headers = [(str(header["name"]), str(header.get("value") or "")) for header in request["headers"]]
     body = _body(request)
     if body and not any(name.lower() == "content-type" for name, _ in headers):
-        headers.append(("Content-Type", request["postData"].get("mimeType") or "application/octet-stream"))
+        headers.append(("Content-Type", str(request["postData"].get("mimeType") or "application/octet-stream")))
     response = entry["response"]
     status = response["status"]
     url = _url(request["url"])

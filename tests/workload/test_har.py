@@ -109,6 +109,12 @@ def test_bodies(har, entry):
     assert "kept as recorded: 1 file or body that cannot be read as text" in found.remarks
 
 
+def test_a_type_that_is_no_text_is_that_of_no_form(har, entry):
+    recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
+    found = converted("journey", har(entry(f"{SITE}/"), recorded))
+    assert "1 left out with a body that is no form ([none]): write them by hand" in found.remarks
+
+
 def test_the_same_url_with_another_body_is_another_request(har, entry):
     found = convert("har", har(*(entry(f"{SITE}/graphql", "POST", body=body) for body in ("1", "2", "1"))))
     named = [(request.name, request.weight) for request in found.workload.requests]
