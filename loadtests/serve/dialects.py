@@ -83,10 +83,12 @@ class SocketIO(Dialect):
                 raise ValueError(f"join was answered by {answer!r}")
 
     def _answer(self, client: WebsocketClient) -> str:
-        """The next message that is no heartbeat."""
-        while (message := client.text()) == "2":
+        """The next message that is no heartbeat. Raises ValueError where there are nothing but heartbeats."""
+        for _ in range(10):  # one comes every 25 seconds
+            if (message := client.text()) != "2":
+                return message
             client.send_text("3")
-        return message
+        raise ValueError("heartbeats came, and no answer")
 
     def echo_request(self, payload: str) -> str:
         return f"42{json.dumps(['echo', payload])}"

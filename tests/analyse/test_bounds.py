@@ -1,0 +1,95 @@
+"""Figures that are lower bounds, because something else than the setup ended there."""
+
+import dataclasses
+from math import inf, log
+
+from loadtests.analyse.best import places
+from loadtests.analyse.compare.between import compare_runs
+from loadtests.analyse.compare.within import Family, compare, estimates, widest_interval
+from loadtests.analyse.reasons import Severity
+from loadtests.analyse.validity import judge
+from loadtests.analyse.verdicts import Verdict
+from loadtests.records import Evidence
+
+
+def bounded(observations, label, blocks=None):
+    """The same, with a label's values lower bounds in some blocks, or in all."""
+    return [
+        dataclasses.replace(one, at_least=one.label == label and (blocks is None or one.block in blocks))
+        for one in observations
+    ]
+
+
+def test_a_candidate_at_least_that_fast_may_be_faster_and_is_never_slower(study):
+    speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
+    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="rps"), "uvicorn", {2}), "gunicorn")
+    assert (of_uvicorn.verdict, of_uvicorn.high, of_uvicorn.at_least) == (Verdict.FASTER, inf, True)
+    assert of_uvicorn.low > 2
+    assert (of_daphne.verdict, of_daphne.at_least) == (Verdict.SLOWER, False)
+    assert of_daphne.high < inf
+    [_, of_daphne] = compare(bounded(study(speeds, metric="rps"), "daphne"), "gunicorn")
+    assert (of_daphne.verdict, of_daphne.blocks_needed) == (Verdict.INCONCLUSIVE, None)
+
+
+def test_of_a_baseline_at_least_that_fast_the_others_are_at_most_a_share(study):
+    speeds = {"gunicorn": 100.0, "uvicorn": 30.0, "daphne": 200.0}
+    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="rps"), "gunicorn", {1}), "gunicorn")
+    assert (of_uvicorn.verdict, of_uvicorn.low, of_uvicorn.at_most) == (Verdict.SLOWER, 0, True)
+    assert of_uvicorn.high < 0.35
+    assert (of_daphne.verdict, of_daphne.low) == (Verdict.INCONCLUSIVE, 0)
+
+
+def test_of_two_bounds_nothing_is_known(study):
+    both = [dataclasses.replace(one, at_least=True) for one in study({"gunicorn": 9.0, "uvicorn": 27.0}, metric="rps")]
+    [found] = compare(both, "gunicorn")
+    assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0, inf)
+    assert found.at_least
+    assert found.at_most
+
+
+def test_a_bound_tells_nothing_of_the_noise(study):
+    """The generator's own limit is the same each time; that makes no setup less noisy."""
+    speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
+    noisy = study(speeds, metric="rps", blocks=4, sd=0.2)
+    still = [dataclasses.replace(one, value=300.0) if one.label == "uwsgi" else one for one in noisy]
+    without = [one for one in noisy if one.label != "uwsgi"]
+
+    def widths(observations):
+        found = compare(observations, "gunicorn", family=Family(("uvicorn", "granian")))
+        return [log(one.high / one.low) for one in found]
+
+    assert widths(bounded(still, "uwsgi")) == widths(without)
+
+
+def test_an_estimate_is_open_above_and_needs_no_further_blocks(study):
+    [found] = estimates(bounded(study({"ws": 100.0}, metric="messages_per_s"), "ws", {3}))
+    assert found.at_least
+    assert (found.high, found.low > 80) == (inf, True)
+    found = compare(bounded(study({"gunicorn": 100.0, "ws": 900.0, "daphne": 60.0}, metric="rps"), "ws"), "gunicorn")
+    assert widest_interval(found) < 0.1
+
+
+def test_a_run_of_bounds_is_equivalent_to_itself_and_open_to_another(study):
+    first = bounded(study({"ws": 100.0}, metric="rps"), "ws")
+    [same] = compare_runs(first, first)
+    assert (same.verdict, same.at_least, same.at_most) == (Verdict.EQUIVALENT, False, False)
+    [other] = compare_runs(study({"ws": 50.0}, metric="rps", seed=2), first)
+    assert (other.verdict, other.high) == (Verdict.FASTER, inf)
+
+
+def test_what_may_do_more_may_be_the_best():
+    speeds = {"a": (100.0, 101.0, 99.0, 100.0), "b": (60.0, 61.0, 59.0, 60.0)}
+    samples = {label: {block: log(value) for block, value in enumerate(own)} for label, own in speeds.items()}
+    assert not places(samples, more_is_better=True)["b"].may_be_best
+    found = places(samples, more_is_better=True, bounds={"b": {0}})
+    assert found["b"].may_be_best
+    assert found["a"].worst == 0
+
+
+def test_a_saturated_generator_leaves_a_closed_loop_its_lower_bound():
+    busy = Evidence(generator_cpu=0.97)
+    flags = [*judge(busy, closed_loop=True), *judge(busy)]
+    assert [(flag.reason, flag.severity) for flag in flags] == [
+        ("generator_limits", Severity.DOUBTFUL.value),
+        ("generator_busy", Severity.INVALID.value),
+    ]
