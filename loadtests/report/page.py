@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import capital, plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import findings, headline, leading_counts, setup_names
+from loadtests.report import findings, headline, leading_counts, setup_names, worth
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -75,6 +75,8 @@ def _notes(results: Results) -> Iterator[str]:
     measured = len({trial.number for trial in results.trials})
     if measured < planned:
         yield f"The run is not complete: {measured} of {plural(planned, 'planned trial')} were measured."
+    if results.record.application and (sentence := worth.sentence(results)):
+        yield sentence
     yield answers.flagged(results)
     if (note := setup_names.note(results)) and results.study.sweep is None:
         yield note

@@ -1,0 +1,59 @@
+"""Say what the choice of a server is worth for the measured view, and whether the reference run predicts it."""
+
+from __future__ import annotations
+
+from loadtests.analyse import cost_model as models
+from loadtests.analyse.cost_model import CostModel, Ranged
+from loadtests.analyse.results import Results
+from loadtests.formatting import number, percent, series
+from loadtests.plan.kinds.requests import THROUGHPUT
+
+
+def sentence(results: Results) -> str:
+    """Return what the cheapest and the dearest server change, by CPU time under full load.
+
+    Returns:
+        Sentences about the first throughput test, or an empty string if the run can't answer the question.
+    """
+    test = next((test for test in results.tests if test.kind is THROUGHPUT), None)
+    model = models.cost_model(results, test.name) if test else None
+    if test is None or model is None or not model.added_ms:
+        return ""
+    view = "Your view takes" if len(test.requests) == 1 else "An average request of your mix takes"
+    ordered = sorted(model.added_ms, key=lambda label: model.added_ms[label].value)
+    ends = list(dict.fromkeys((ordered[0], ordered[-1])))
+    changes = series([f"{label} {_change(model, model.added_ms[label])}" for label in ends])
+    return (
+        f"{view} {number(model.baseline_ms)} ms of CPU time. Compared with {models.BASELINE}, {changes}."
+        f"{_agreement(results, model, ends)}"
+    )
+
+
+def _change(model: CostModel, added: Ranged) -> str:
+    """Return ``saves 2% (1% to 3%)``, or that the interval contains zero."""
+    low, value, high = (end / model.baseline_ms for end in (added.low, added.value, added.high))
+    if low <= 0 <= high:
+        return f"doesn't differ significantly ({low:+.0%} to {high:+.0%})"
+    ends = sorted((abs(low), abs(high)))
+    return f"{'saves' if value < 0 else 'costs'} {percent(abs(value))} ({percent(ends[0])} to {percent(ends[1])})"
+
+
+def _agreement(results: Results, model: CostModel, labels: list[str]) -> str:
+    """Return whether the shipped model predicts these changes, at the speed of this machine."""
+    reference = models.shipped()
+    setups = {entry.label: entry.setup for entry in results.study.entries}
+    known = [label for label in labels if setups[label] in reference.added_ms]
+    if not known or model.calibration_s is None or reference.calibration_s is None:
+        return ""
+    speed = model.calibration_s / reference.calibration_s
+    view_ms = max(0.0, model.baseline_ms - reference.baseline_ms * speed)
+    ranges, differing = [], []
+    for label in known:
+        predicted, measured = reference.added_ms[setups[label]].scaled(speed, models.SPEED_ERROR), model.added_ms[label]
+        growth_ms = reference.asgi_growth * view_ms if results.setup(label).interface == "asgi" else 0.0
+        low, high = predicted.low, predicted.high + growth_ms
+        ranges.append(f"{label} {low / model.baseline_ms:+.0%} to {high / model.baseline_ms:+.0%}")
+        if measured.high < low or high < measured.low:
+            differing.append(label)
+    outcome = f"The measurement differs for {series(differing)}" if differing else "The measurement agrees"
+    return f" The run {reference.source} predicts {series(ranges)}. {outcome}."

@@ -1,0 +1,58 @@
+"""The sentence about the measured view at the end of a run."""
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.records.run.run_record import OwnProject
+from loadtests.report import page, worth
+from tests.fixtures.costs import with_costs
+
+PROJECT = OwnProject(
+    options={"app": "/srv/shop"},
+    remarks=(),
+    python="3.11.2",
+    django="5.2.19",
+    debug=False,
+    wsgi="shop.wsgi.application",
+    asgi=None,
+    middleware=7,
+    packages={},
+)
+COSTS = {"gunicorn-gthread": 12.0, "granian-wsgi": 11.7, "uvicorn": 13.6}
+
+
+@pytest.fixture
+def results(build_run):
+    def make(costs=COSTS, application=PROJECT, name="own-project", **options):
+        labels, record = tuple(costs), {"application": application}
+        run = build_run(labels=labels, tests=("throughput",), blocks=6, record=record, name=name)
+        return Results(with_costs(run, costs, **options))
+
+    return make
+
+
+def test_own_project_gets_the_sentence(results):
+    found = results()
+    text = worth.sentence(found)
+    assert text.startswith("Your view takes 12.0 ms of CPU time. Compared with gunicorn-gthread, granian-wsgi saves 2")
+    assert " and uvicorn costs 13% (" in text
+    assert text in page.compose(found).answer.notes
+
+
+def test_sample_project_gets_no_sentence(results):
+    assert not any("Your view" in note for note in page.compose(results(application=None)).answer.notes)
+
+
+def test_agreement_with_the_reference(results):
+    assert worth.sentence(results()).endswith(" The measurement agrees.")
+    dear = worth.sentence(results({**COSTS, "uvicorn": 40.0}, name="dear"))
+    assert dear.endswith(" The measurement differs for uvicorn.")
+
+
+def test_equal_servers_dont_differ_significantly(results):
+    text = worth.sentence(results({"gunicorn-gthread": 12.0, "granian-wsgi": 12.0}))
+    assert "granian-wsgi doesn't differ significantly (" in text
+
+
+def test_run_without_baseline_stays_silent(results):
+    assert worth.sentence(results({"gunicorn": 12.0, "uvicorn": 13.6})) == ""
