@@ -29,7 +29,8 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
                       process share it
     `channel_capacity`  capacities of channels by name, glob or compiled pattern; the first that fits counts
 
-    Raises ImproperlyConfigured, at the first use, where `path` cannot be private to this user.
+    The first use raises ImproperlyConfigured if `path` can't be private to this user, and OSError with ENOSPC if the
+    file system has no room for the layer's files.
     """
 
     extensions: ClassVar[list[str]] = ["groups", "flush"]

@@ -13,12 +13,12 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 
+from .allocation import UNFINISHED
 from .names import PROCESS
 
 _READ_SIZE = 65536  # what a pipe holds on Linux
 _NEARLY_FULL = _READ_SIZE // 2  # a pipe read this full may have turned rings away
 _OPEN_PIPES = 256
-_UNBORN = "new-"
 _BIRTH_SECONDS = 60
 
 
@@ -27,7 +27,7 @@ class Doorbell:
 
     def __init__(self, directory: str, process: str) -> None:
         self.path = os.path.join(directory, process)
-        unborn = os.path.join(directory, _UNBORN + process)
+        unborn = os.path.join(directory, UNFINISHED + process)
         os.mkfifo(unborn, 0o600)
         # Also open for writing: a pipe whose last writer left would be readable (end of file) for ever.
         self.fd = os.open(unborn, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -93,13 +93,14 @@ class Doorbells:
         return True
 
     def bury(self) -> None:
-        """Remove the pipes that killed processes left behind."""
+        """Remove the pipes and the unfinished files that killed processes left behind."""
         for entry in os.scandir(self._directory):
             born = PROCESS.fullmatch(entry.name)
-            if not (born or entry.name.startswith(_UNBORN)) or self.alive(entry.name):
+            unfinished = entry.name.startswith(UNFINISHED)
+            if not (born or unfinished) or (not entry.is_file() and self.alive(entry.name)):
                 continue
             with suppress(FileNotFoundError):
-                # One that is being made is not open yet; no process needs this long to open its pipe.
+                # A new pipe isn't open at first. No process needs this long to open it, or to write its file.
                 if born or time.time() - entry.stat().st_mtime > _BIRTH_SECONDS:
                     os.unlink(entry.path)
 

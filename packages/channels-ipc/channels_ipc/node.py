@@ -36,7 +36,11 @@ class Node:
         self._directory = directory
         self._lock = threading.Lock()
         self._store = Store(data_file(directory))
-        self._bell = Doorbell(directory, self.process)
+        try:
+            self._bell = Doorbell(directory, self.process)
+        except OSError:
+            self._store.close()
+            raise
         self._bells = Doorbells(directory)
         self._room = WaitingRoom()
         self._latest_ticket = 0

@@ -8,7 +8,6 @@ half a microsecond, one that does about five.
 Times are seconds of the monotonic clock, which all processes of a boot share and nobody sets.
 """
 
-import errno
 import os
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import lmdb
 
 from . import queues
+from .allocation import NO_SPACE, create_files, means_no_space
 from .names import non_local
 from .queues import Waiter
 
@@ -24,7 +24,7 @@ MAX_MESSAGE: Final = MAP_SIZE // 8
 _MAX_USED: Final = MAP_SIZE // 2  # the rest is room for the gaps between messages
 _SPARE_PAGES: Final = 64
 _GROWTH: Final = 2 << 20
-_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FIRST_BYTES: Final = _SPARE_PAGES * 4096
 
 
 class QueueFull(Exception):
@@ -33,10 +33,6 @@ class QueueFull(Exception):
 
 class _Transaction:
     """A write transaction as a context; one that found no room raises QueueFull."""
-
-    # What LMDB says where its map is full, and where the file system is (EIO after a short write).
-    _FULL = (lmdb.MapFullError, lmdb.DiskError)
-    _FULL_CODES = (*_NO_SPACE, errno.EIO)
 
     def __init__(self, env: lmdb.Environment) -> None:
         self._env = env
@@ -50,13 +46,10 @@ class _Transaction:
             self._txn.__exit__(kind, error, traceback)
         except lmdb.Error as failed:
             error = failed
-            if not self._means_full(failed):
+            if not means_no_space(failed):
                 raise
-        if isinstance(error, lmdb.Error) and self._means_full(error):
+        if isinstance(error, lmdb.Error) and means_no_space(error):
             raise QueueFull from error
-
-    def _means_full(self, error: lmdb.Error) -> bool:
-        return isinstance(error, self._FULL) or error.code in self._FULL_CODES
 
 
 class Taken(NamedTuple):
@@ -71,6 +64,7 @@ class Store:
     """The shared file at `path`. Not to be opened twice in a process, nor used by two threads at once."""
 
     def __init__(self, path: str) -> None:
+        create_files(path, map_size=MAP_SIZE, data_bytes=_FIRST_BYTES)
         self._env = lmdb.open(
             path, subdir=False, mode=0o600, map_size=MAP_SIZE, sync=False, metasync=False, max_spare_txns=0
         )
@@ -256,7 +250,7 @@ class Store:
         try:
             os.posix_fallocate(self._file, 0, size)
         except OSError as error:
-            if error.errno not in _NO_SPACE:
+            if error.errno not in NO_SPACE:
                 raise
             return False
         self._allocated = size
