@@ -15,7 +15,7 @@ from loadtests.errors import UserError, shown
 REACHED_WITHIN_S = 5.0
 WITHIN_S = 30.0
 READ_BYTES = 2**16
-MOST_PIECES = 2**15  # of an answer, each of READ_BYTES at the most
+MOST_PIECES = 2**10  # of an answer, each of READ_BYTES at most: four times the long answer of proof.py
 ROUND_TRIPS = 40
 PORTS = 40  # a run may use that many in a row
 

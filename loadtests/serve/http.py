@@ -1,14 +1,26 @@
-"""One HTTP request at a time, for health and the contract."""
+"""Send single HTTP requests: health checks, the contract, sign-in and the origin's counters.
+
+``fetch`` has a deadline for the whole answer and a limit of its size, because a broken server may never finish its
+answer or may send one byte every few seconds. Only the load engines have other clients.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import http.client
+import io
+import socket
 import ssl
 import time
 from collections.abc import Callable
+from typing import Any
 
 from loadtests.workload.request import Request
+
+MAX_BODY_BYTES = 2**26  # 64 MiB: more than any page, and little enough for any machine
+READ_BYTES = 2**16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,25 +33,121 @@ class Answer:
     varies: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class Response:
+    """A complete response: its status, its headers and its body."""
+
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+class _DeadlineReader(io.RawIOBase):
+    """Read from a socket until a deadline. The timeout of a socket only limits each single read."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._socket, self._deadline = sock, deadline
+        self._file: Any = sock.makefile("rb", buffering=0)  # keeps the socket open until the response is read
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return the reader as ``http.client`` expects it from a socket."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._socket.settimeout(_remaining_s(self._deadline))
+        return int(self._file.readinto(buffer))
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, deadline: float, **kwargs: Any) -> None:
+        reader: Any = _DeadlineReader(sock, deadline)
+        super().__init__(reader, *args, **kwargs)
+
+
+def connection(host: str, port: int, timeout_s: float, tls: ssl.SSLContext | None = None) -> http.client.HTTPConnection:
+    """Return a connection that isn't open yet. With ``tls``, it speaks HTTPS."""
+    if tls is not None:
+        return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=tls)
+    return http.client.HTTPConnection(host, port, timeout=timeout_s)
+
+
+def fetch(
+    connection: http.client.HTTPConnection, request: Request, timeout_s: float, max_body_bytes: int = MAX_BODY_BYTES
+) -> Response:
+    """Send a request and return the complete response. Redirects aren't followed.
+
+    Args:
+        connection: The connection, which is opened if necessary and stays open if the server keeps it.
+        request: The request to send.
+        timeout_s: The time for the request and the whole response, in seconds.
+        max_body_bytes: The longest accepted body.
+
+    Raises:
+        OSError: If the connection fails, or if the response isn't complete in time.
+        http.client.HTTPException: If the response is malformed, incomplete or too long.
+    """
+    deadline = time.monotonic() + timeout_s
+    response_class: Any = functools.partial(_Response, deadline=deadline)
+    connection.response_class = response_class
+    if connection.sock is None:
+        connection.connect()
+    connection.sock.settimeout(_remaining_s(deadline))
+    own_host = any(name.lower() == "host" for name, _ in request.headers)
+    connection.putrequest(request.method, request.path, skip_host=own_host, skip_accept_encoding=True)
+    for name, value in request.headers:
+        connection.putheader(name, value)
+    if request.body is not None:
+        connection.putheader("Content-Length", str(len(request.body)))
+    connection.endheaders(request.body)
+    with connection.getresponse() as response:
+        return Response(response.status, response.headers, _body(response, max_body_bytes))
+
+
+def _body(response: http.client.HTTPResponse, max_bytes: int) -> bytes:
+    pieces: list[bytes] = []
+    room = max_bytes + 1
+    while room > 0 and (piece := response.read1(min(room, READ_BYTES))):
+        pieces.append(piece)
+        room -= len(piece)
+    if room <= 0:
+        raise http.client.HTTPException(f"the answer is longer than {max_bytes / 2**20:.3g} MiB")
+    if response.length:  # read1 doesn't complain if the connection was closed too early
+        raise http.client.IncompleteRead(b"".join(pieces), response.length)
+    return b"".join(pieces)
+
+
+def _remaining_s(deadline: float) -> float:
+    remaining_s = deadline - time.monotonic()
+    if remaining_s <= 0:
+        raise TimeoutError("timed out")
+    return remaining_s
+
+
 def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None = None) -> Answer:
-    """Sends the request on a connection of its own: over TLS where there is a certificate to trust (PEM). Raises
-    OSError or http.client.HTTPException."""
-    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
-    if ca is not None:
-        trusting = ssl.create_default_context(cadata=ca)
-        connection = http.client.HTTPSConnection(host, port, timeout=timeout_s, context=trusting)
-    try:
-        own_host = any(name.lower() == "host" for name, _ in request.headers)
-        connection.putrequest(request.method, request.path, skip_host=own_host, skip_accept_encoding=True)
-        for name, value in request.headers:
-            connection.putheader(name, value)
-        if request.body is not None:
-            connection.putheader("Content-Length", str(len(request.body)))
-        connection.endheaders(request.body)
-        response = connection.getresponse()
-        return Answer(response.status, response.getheader("Content-Type", ""), response.read())
-    finally:
-        connection.close()
+    """Send a request on a new connection and return the answer.
+
+    Args:
+        host: The address of the server.
+        port: The port of the server.
+        request: The request to send.
+        timeout_s: The time for the whole answer, in seconds.
+        ca: The certificate to trust (PEM), if the server speaks HTTPS.
+
+    Raises:
+        OSError: If the connection fails, or if the answer isn't complete in time.
+        http.client.HTTPException: If the answer is malformed, incomplete or too long.
+    """
+    tls = ssl.create_default_context(cadata=ca) if ca is not None else None
+    with contextlib.closing(connection(host, port, timeout_s, tls)) as opened:
+        response = fetch(opened, request, timeout_s)
+    return Answer(response.status, response.headers.get("Content-Type", ""), response.body)
 
 
 def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import ssl
 import urllib.request
 from http.cookiejar import CookieJar
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from loadtests.journeys.forms import login_form
-from loadtests.workload import SignIn
+from loadtests.serve.http import connection, fetch
+from loadtests.workload import Request, SignIn
 
 WITHIN_S = 10.0
 OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
@@ -25,15 +29,6 @@ class _Page(NamedTuple):
     location: str  # a path
 
 
-class _NoRedirects(urllib.request.HTTPErrorProcessor):
-    """Returns redirects and errors as they are."""
-
-    def http_response(
-        self, request: urllib.request.Request, response: http.client.HTTPResponse
-    ) -> http.client.HTTPResponse:
-        return response
-
-
 def cookies(origin: str, who: SignIn, host: str | None) -> str:
     """The ``Cookie`` header of a signed-in user of the server at ``origin``, called ``host`` where that is not None.
     Raises NotSignedIn, and UserError where the password or the cookie is not known."""
@@ -41,10 +36,7 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     if not who.login:
         return secret
     jar = CookieJar()
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(jar), _NoRedirects()
-    )
-    page = _ask(opener, origin, who.login, host)
+    page = _ask(jar, origin, who.login, host)
     if page.status != OK:
         raise NotSignedIn(f"GET {who.login}: answered {page.status}; {OK} is needed")
     try:
@@ -52,7 +44,7 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     except ValueError as error:
         raise NotSignedIn(f"GET {who.login}: {error}") from None
     before = _header(jar, origin)
-    sent = _ask(opener, origin, form.action, host, form.filled(who.user, secret))
+    sent = _ask(jar, origin, form.action, host, form.filled(who.user, secret))
     if sent.status == FORBIDDEN:
         raise NotSignedIn(
             f"POST {form.action}: answered {FORBIDDEN}; is CSRF_COOKIE_SECURE on, and this is plain HTTP?"
@@ -75,19 +67,28 @@ def _header(jar: CookieJar, origin: str) -> str:
     return request.get_header("Cookie") or ""
 
 
-def _ask(
-    opener: urllib.request.OpenerDirector,
-    origin: str,
-    path: str,
-    host: str | None,
-    form: dict[str, str] | None = None,
-) -> _Page:
-    headers = {} if host is None else {"Host": host}
-    body = None if form is None else urlencode(form).encode()
+def _ask(jar: CookieJar, origin: str, path: str, host: str | None, form: dict[str, str] | None = None) -> _Page:
+    """Request a page with the cookies of the jar, and keep the new cookies in it.
+
+    Raises:
+        NotSignedIn: If there is no usable answer.
+    """
+    asked = urllib.request.Request(f"{origin}{path}")
+    jar.add_cookie_header(asked)
+    headers = {"Cookie": asked.get_header("Cookie"), "Host": host}
+    method, body = "GET", None
+    if form is not None:
+        method, body = "POST", urlencode(form).encode()
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    sent = tuple((name, value) for name, value in headers.items() if value is not None)
+    where = urlsplit(origin)
+    tls = ssl.create_default_context() if where.scheme == "https" else None
     try:
-        with opener.open(urllib.request.Request(f"{origin}{path}", body, headers), timeout=WITHIN_S) as response:
-            text = response.read().decode(errors="replace")
-            location = urlsplit(urljoin(f"{origin}{path}", response.headers.get("Location") or "")).path
-            return _Page(response.status, text, location)
+        with contextlib.closing(connection(where.hostname or "", where.port or 80, WITHIN_S, tls)) as opened:
+            response = fetch(opened, Request("sign-in", method, path, sent, body), WITHIN_S)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise NotSignedIn(f"{'GET' if form is None else 'POST'} {path}: {type(error).__name__}: {error}") from None
+        raise NotSignedIn(f"{method} {path}: {type(error).__name__}: {error}") from None
+    received: Any = SimpleNamespace(info=lambda: response.headers)
+    jar.extract_cookies(received, asked)
+    location = urlsplit(urljoin(f"{origin}{path}", response.headers.get("Location") or "")).path
+    return _Page(response.status, response.body.decode(errors="replace"), location)

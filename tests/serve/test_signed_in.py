@@ -95,7 +95,7 @@ def test_who_is_not_let_in(monkeypatch, site, password, changes, says):
     assert ("evil" in says) <= (seen == [])
 
 
-def test_nobody_listens(monkeypatch):
+def test_sign_in_without_a_server(monkeypatch):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
-    with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: URLError: "):
+    with pytest.raises(NotSignedIn, match=r"^GET /accounts/login/: ConnectionRefusedError: "):
         signed_in.cookies("http://127.0.0.1:1", ADA, None)
