@@ -129,11 +129,12 @@ test-quick: setup  ## run the quick tests, which start no server: for each save
 test-durations: setup  ## run all tests, and write tests/durations.json, which says what is begun first
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --write-durations
 
-lint: setup  ## check the style and the types
+lint: setup  ## check the style, the types and the size of packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	node_modules/.bin/tsc --project loadtests/generator
+	$(BIN)/python tools/size.py
 
 docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
@@ -145,8 +146,8 @@ outdated: setup  ## say which packages have newer versions than those that are p
 simulate: setup  ## test the statistics on simulated data; writes the tables in docs/statistics
 	$(BIN)/python -m tools.simulation
 
-size:  ## lines by package
-	@$(PYTHON) tools/size.py
+size: setup  ## compare the lines of code of each package with its limit in size.toml
+	@$(BIN)/python tools/size.py
 
 serve: setup  ## serve one setup in the foreground: make serve SETUP=daphne-ipc
 	$(BIN)/python -m loadtests serve $(SETUP)

@@ -1,42 +1,113 @@
-"""`make size`: lines by package, of what Python, JavaScript, TypeScript and JSON Schema git does not ignore."""
+"""Compare the size of the code with the limits in size.toml.
+
+`make size` prints the lines of code of each package without docstrings, comments and blank lines. It reads the Python,
+JavaScript and TypeScript files that git tracks or would add. `make lint` fails if a package has more lines than its
+limit, or if it has no limit.
+"""
 
 from __future__ import annotations
 
+import ast
+import io
+import re
 import subprocess
+import sys
+import tokenize
 from collections import Counter
 from pathlib import Path
 
+import tomllib
+
 ROOT = Path(__file__).resolve().parents[1]
-CODE = (".py", ".js", ".ts")
+GROUPS = {
+    "product": ("loadtests", "testproject"),
+    "packages": ("packages",),
+    "tests": ("tests",),
+    "tools": ("tools",),
+}
+LAYOUT = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENCODING, tokenize.ENDMARKER,
+}  # fmt: skip
+# Strings, templates and regular expressions are matched too, because they can contain the start of a comment.
+JAVASCRIPT = re.compile(
+    r"""(?P<comment>/\*.*?\*/|//[^\n]*)"""
+    r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
+    r"""|(?<=[(,=:\[!&|?{};\n])[ ]*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/""",
+    re.DOTALL,
+)
 
 
-def lines(file: Path) -> int:
-    """The number of lines of a file; 0 where it is removed and git has not heard of it."""
-    return file.read_bytes().count(b"\n") if file.is_file() else 0
+def python_lines(text: str) -> int:
+    """Return the number of lines that contain Python code."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in LAYOUT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - _docstring_lines(text))
+
+
+def _docstring_lines(text: str) -> set[int]:
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            first = node.body[0]
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return lines
+
+
+def javascript_lines(text: str) -> int:
+    """Return the number of lines that contain JavaScript or TypeScript code."""
+    code = JAVASCRIPT.sub(lambda found: "" if found["comment"] else found[0], text)
+    return sum(1 for line in code.splitlines() if line.strip())
+
+
+COUNTERS = {".py": python_lines, ".js": javascript_lines, ".ts": javascript_lines}
+
+
+def sizes() -> dict[str, Counter[str]]:
+    """Return the lines of code of each package, by group."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
+    found: dict[str, Counter[str]] = {group: Counter() for group in GROUPS}
+    for name in filter(None, listed.decode().split("\0")):
+        file = Path(name)
+        group = next((group for group, folders in GROUPS.items() if file.parts[0] in folders), None)
+        # Git still lists a file that was deleted without `git rm`.
+        if group and file.suffix in COUNTERS and (ROOT / file).is_file():
+            depth = 3 if group == "packages" else 2  # each of the packages has its own tests
+            package = "/".join(file.parts[: min(depth, len(file.parts) - 1)])
+            found[group][package] += COUNTERS[file.suffix]((ROOT / file).read_text(encoding="utf-8"))
+    return found
 
 
 def main() -> None:
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
-    files = [Path(name) for name in listed.decode().split("\0") if name]
-    totals: Counter[str] = Counter()
-    for title, tops, endings in (
-        ("product", ("loadtests", "testproject"), CODE),
-        ("packages", ("packages",), CODE),
-        ("tests", ("tests",), CODE),
-        ("tools", ("tools",), CODE),
-        ("schemas by hand", ("docs/schemas",), (".json",)),
-    ):
-        packages: Counter[str] = Counter()
-        for file in files:
-            if file.suffix in endings and str(file).startswith(tuple(f"{top}/" for top in tops)):
-                depth = 3 if title == "packages" else 2  # there each has its own tests
-                packages["/".join(file.parts[: min(depth, len(file.parts) - 1)])] += lines(ROOT / file)
-        for name, number in sorted(packages.items()):
-            print(f"{number:8,}  {name}")
-        totals[title] = packages.total()
-        print(f"{totals[title]:8,}  {title}\n")
-    print("  ".join(f"{title}: {number:,}" for title, number in totals.items()))
+    """Print the sizes. Exit with 1 if a package is larger than its limit."""
+    limits: dict[str, int] = tomllib.loads((ROOT / "size.toml").read_text(encoding="utf-8"))
+    found = sizes()
+    problems = []
+    for group, packages in found.items():
+        for package, lines in sorted(packages.items()):
+            limit = limits.get(package)
+            print(f"{lines:8,}  of {limit or 0:6,}  {package}")
+            if limit is None:
+                problems.append(f"{package} has no limit; add one to size.toml")
+            elif lines > limit:
+                problems.append(
+                    f"{package} has {lines:,} lines of code, and its limit is {limit:,}; "
+                    "remove code, or raise the limit in size.toml and lower another one"
+                )
+        print(f"{packages.total():8,}  {group}\n")
+    present = {package for packages in found.values() for package in packages}
+    problems += [f"{package} has no code; remove it from size.toml" for package in limits if package not in present]
+    print("  ".join(f"{group}: {packages.total():,}" for group, packages in found.items()))
+    if problems:
+        sys.exit("\n".join(problems))
 
 
 if __name__ == "__main__":

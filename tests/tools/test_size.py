@@ -1,29 +1,99 @@
-"""`make size` counts the lines that a commit of all that is there would have."""
+"""Run `make size` in repositories of a few files."""
 
 import shutil
 import subprocess
 import sys
 
+import pytest
+
 from loadtests.files import ROOT
 
-TRACKED = {"loadtests/a/one.py": 7, "loadtests/gone.py": 2, "packages/p/p/two.py": 5, "tests/test_one.py": 3}
-OTHERS = {"loadtests/a/new.js": 1000, "loadtests/note.txt": 50, "loadtests/built/two.py": 9}
+PYTHON = '''"""Describe the module.
+
+In more than a line.
+"""
+
+# A reason.
+import os  # another reason
 
 
-def test_files_that_are_not_added_yet_count_and_what_git_ignores_and_what_is_gone_does_not(tmp_path):
-    def size():
-        program = [sys.executable, "tools/size.py"]
-        return subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+class Door:
+    """Describe the class."""
 
+    handle = """a text
+
+    with a blank line"""
+
+    def open(self):
+        """Describe the method."""
+        return "# no comment"
+'''
+JAVASCRIPT = """// A reason.
+/* A longer
+   reason. */
+
+const quoted = "// no comment";  // a reason
+const found = text.replace(/["'`]/g, "/*");
+const shown = `
+  // no comment
+`;
+"""
+
+
+@pytest.fixture
+def repository(tmp_path):
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "size.py", tmp_path / "tools")
+    (tmp_path / "size.toml").write_text("tools = 200\n")
     (tmp_path / ".gitignore").write_text("built/\n")
-    for name, lines in {**TRACKED, **OTHERS}.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x\n" * lines)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    subprocess.run(["git", "-C", tmp_path, "add", *TRACKED], check=True)
-    assert " 1,007  loadtests/a\n" in size()
-    assert size().splitlines()[-1].startswith("product: 1,009  packages: 5  tests: 3  tools: ")
-    (tmp_path / "loadtests/gone.py").unlink()
-    assert "product: 1,007  " in size()
+    return tmp_path
+
+
+def write(repository, name, text):
+    file = repository / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def size(repository, **limits):
+    if limits:
+        lines = [f'"loadtests/{package}" = {limit}\n' for package, limit in limits.items()]
+        write(repository, "size.toml", "tools = 200\n" + "".join(lines))
+    program = [sys.executable, "tools/size.py"]
+    return subprocess.run(program, cwd=repository, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), [("one.py", PYTHON, 7), ("one.js", JAVASCRIPT, 5)])
+def test_only_code_counts(repository, name, text, lines):
+    write(repository, f"loadtests/a/{name}", text)
+    found = size(repository, a=lines)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert f"{lines:8}  of {lines:6}  loadtests/a\n" in found.stdout
+
+
+def test_larger_package_fails(repository):
+    write(repository, "loadtests/a/one.py", "x = 1\n" * 8)
+    found = size(repository, a=7)
+    assert found.returncode == 1
+    assert "loadtests/a has 8 lines of code, and its limit is 7" in found.stderr
+
+
+def test_package_without_limit_fails(repository):
+    write(repository, "loadtests/a/one.py", "x = 1\n")
+    assert "loadtests/a has no limit; add one to size.toml" in size(repository).stderr
+
+
+def test_limit_without_package_fails(repository):
+    assert "loadtests/gone has no code; remove it from size.toml" in size(repository, gone=9).stderr
+
+
+def test_files_of_the_next_commit_count(repository):
+    write(repository, "loadtests/a/tracked.py", "x = 1\n" * 7)
+    write(repository, "loadtests/a/deleted.py", "x = 1\n" * 2)
+    subprocess.run(["git", "-C", repository, "add", "loadtests"], check=True)
+    write(repository, "loadtests/a/new.js", "x = 1\n" * 1000)
+    write(repository, "loadtests/a/note.txt", "x\n")
+    write(repository, "loadtests/built/two.py", "x = 1\n")
+    (repository / "loadtests/a/deleted.py").unlink()
+    assert "product: 1,007  packages: 0  tests: 0" in size(repository, a=1007).stdout
