@@ -169,7 +169,7 @@ def test_setups_say_what_they_lack_here_and_studies_which_they_do_without(comman
     assert kept["first-look"]["not_here"] == "without daphne, daphne-ipc, daphne-redis"
     assert kept["sweep"]["not_here"] == ""
     without("gunicorn")
-    assert rows(command, "studies")["first-look"]["not_here"] == "its baseline gunicorn lacks gunicorn"
+    assert rows(command, "studies")["first-look"]["not_here"] == "its baseline gunicorn-gthread lacks gunicorn"
 
 
 def test_engines_without_node_cannot_run(command, monkeypatch):

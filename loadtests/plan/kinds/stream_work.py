@@ -13,6 +13,7 @@ from loadtests.plan.kinds.pace import FixedRate, Pace, Rate
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
 from loadtests.plan.objective import OF_STREAMS, Objective, SearchPlan
+from loadtests.plan.percentiles import requests_needed
 from loadtests.records.bounds import Ordinal
 from loadtests.records.decode import Duration
 from loadtests.setups import HTTP
@@ -172,5 +173,6 @@ class StreamSearch(Search):
         objective, plan = super().plan(work, counts, unit)
         # Not all streams have begun before the length of one; and other requests have the same rate in every probe.
         short_s = max(self.probe_s, 2 * work.length_s)
-        long_s = max(self.confirm_s, short_s, objective.requests / self.rate)
+        needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
+        long_s = max(self.confirm_s, short_s, needed / self.rate)
         return objective, dataclasses.replace(plan, short_s=short_s, long_s=long_s, requests=0, whole=True)

@@ -95,6 +95,12 @@ def test_a_search_is_for_the_most_streams_next_to_the_same_rate_of_other_request
     assert longer.pace.seconds - found.pace.seconds == pytest.approx(4 * (40 - found.pace.confirm_s))
 
 
+def test_search_without_request_limit_stays_short():
+    """Few other requests don't lengthen a probe that limits only the delay of events."""
+    _, plan = a_test("stream-capacity", rate=1, objective="delay p99<100ms").search
+    assert plan.long_s == 10
+
+
 def test_it_is_judged_by_how_many_events_come_how_late_they_are_and_what_others_feel():
     assert [metric.name for metric in stream().judged] == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
     assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # of 750 requests
