@@ -16,7 +16,6 @@ from loadtests.commands import (
     compare,
     doctor,
     engines,
-    history,
     hosts,
     layers,
     load,
@@ -69,7 +68,7 @@ app = typer.Typer(
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
-    "Advanced": (history, profile, serve, worker, workload, origin, layers, engines),
+    "Advanced": (profile, serve, worker, workload, origin, layers, engines),
 }
 for panel, modules in PANELS.items():
     for module in modules:

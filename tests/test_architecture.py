@@ -17,7 +17,7 @@ SHARED = {
     "connect", "echo", "echo_throughput", "broadcast", "idle", "rejoin",  # likewise; layers have another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
     "advise", "check", "doctor", "load", "run", "worker",  # a command, and what it calls
-    "advice", "cost", "history", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
+    "advice", "cost", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
     "trial",  # how one is made, and what is kept of it
     "page", "templates",  # of a report, of a profile
     "dry_run", "progress",  # what is printed, and what is found

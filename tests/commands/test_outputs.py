@@ -7,19 +7,15 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from loadtests.analyse.history import History
 from loadtests.commands.progress import carry_out
-from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.measure import prepare as preparing
 from loadtests.measure.run import Execution
 from loadtests.plan import study as studies
 from loadtests.records import Trial
-from loadtests.report.formats import history
 from tests.fixtures.hostile import toml
 from tests.fixtures.studies import SMALL
 
@@ -74,11 +70,6 @@ def test_an_origin_that_cannot_write_its_url_does_not_begin(refused, folder, pla
     before = sorted(folder.rglob("*"))
     assert f"cannot write {place}: " in refused("origin", "fast", "--port", "0", "--url-file", place)
     assert sorted(folder.rglob("*")) == before
-
-
-def test_a_history_that_is_to_be_a_folder():
-    with pytest.raises(UserError, match=r"^\. is a folder; name the file with --output$"):
-        history.write(History("a study", "", {}, [], []), Path("."))
 
 
 def test_the_simulation_says_so_in_a_line():

@@ -1,4 +1,4 @@
-"""What ``check``, ``engines``, ``layers``, ``list``, ``report`` and ``history`` print."""
+"""Run ``check``, ``engines``, ``layers``, ``list`` and ``report``, and read the output."""
 
 import json
 import re
@@ -21,7 +21,6 @@ from loadtests.records.run import folder
 from loadtests.serve.serving import NotServing
 from loadtests.setups.needs import NEEDS
 from loadtests.workload import Request
-from tests.fixtures.changes import slowed
 
 ROOT, ITEMS = Request("root", path="/"), Request("items", path="/items[1]")
 GUNICORN, UVICORN = PAIR = setups.find(["gunicorn", "uvicorn"])
@@ -229,15 +228,3 @@ def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, no_display, c
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
     assert command("report", run.path, "--open")[1].strip().endswith(f"the page is {run.path / 'report.html'}")
-
-
-def test_a_history_is_drawn_and_printed(build_run, monkeypatch, command):
-    for day in range(1, 8):
-        change = slowed({"uvicorn": 1.5 if day >= 6 else 1 + day % 2 / 100})
-        record = {"created": f"2026-11-{day:02d}T07:30:00+00:00"}
-        run = build_run(labels=("gunicorn", "uvicorn"), blocks=6, name=f"day-{day}", change=change, record=record)
-    monkeypatch.setattr(files, "RESULTS", run.path.parent)
-    code, printed, errors = command("history", "first-look", "--output", run.path.parent / "drawn.svg")
-    assert (code, errors) == (0, "")
-    assert "×1.49  worse" in printed
-    assert [file.name for file in run.path.parent.glob("drawn.*")] == ["drawn.svg"]

@@ -19,13 +19,12 @@ from loadtests.cli import app
 from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.plan import study as studies
-from loadtests.report.formats import history
 
 RST = re.compile(r"^( *)\.\. code-block:: (?:sh|console)\n\n((?:\1   .*\n|\n)+)", re.MULTILINE)
 INLINE = re.compile(r"``((?:\.venv/bin/)?python -m loadtests \w+ [^`<]+)``")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CALLED = {"python", ".venv/bin/python"}
-QUICK = {"run", "report", "compare", "history", "list", "workload"}
+QUICK = {"run", "report", "compare", "list", "workload"}
 NAMING = {"check", "profile", "serve", "advise"}  # setups, or a study
 NO_DRY_RUN = {"--servers", "--hosts", "--resume"}  # it asks the other machine; a run that goes on has none
 STAND_INS = {"SETUP": "gunicorn", "STUDY": "first-look", "NAME": "gunicorn"}
@@ -147,8 +146,7 @@ def test_make_knows_the_target_and_its_variables(command):
 @pytest.mark.parametrize("command", WHOLE, ids=shown)
 def test_it_does_what_it_is_there_for(command, folder, free_port, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
-    for module in (files, history):
-        monkeypatch.setattr(module, "RESULTS", folder / "results")
+    monkeypatch.setattr(files, "RESULTS", folder / "results")
     exported = (f"PORT={free_port}", "BROWSER=true", "JOURNEY_PASSWORD=secret")
     for variable in (*exported, *command.variables):
         monkeypatch.setenv(*variable.split("=", 1))

@@ -10,7 +10,6 @@ from typer.main import get_command
 
 from loadtests.analyse import validity
 from loadtests.analyse.compare.sides import compare_sides
-from loadtests.analyse.history import history_of
 from loadtests.analyse.reasons import Reason
 from loadtests.cli import app
 from loadtests.commands.console import out
@@ -175,11 +174,7 @@ def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys, 
     assert re.search(says, " ".join(capsys.readouterr().out.split()))
 
 
-def test_what_cannot_be_compared_is_said_as_it_is(build_run, tmp_path):
-    for name in ("a", "b"):
-        build_run(name=name, labels=LABELS, tests=("latency",), lost=lost(LABELS))
-    with pytest.raises(UserError, match="first-look has no history: none of 2 runs has a figure"):
-        history_of("first-look", tmp_path)
+def test_sides_without_common_blocks_are_refused(build_run):
     apart = (*lost(("gunicorn",), (1,)), *lost(("uvicorn",), (2,)))
     run = build_run(labels=LABELS, tests=("latency",), lost=apart)
     with pytest.raises(UserError, match="no figure is known of two sides that can be set against each other"):

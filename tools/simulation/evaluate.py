@@ -11,7 +11,6 @@ from loadtests import files
 from tools.simulation.blocks_needed import SD as NEEDED_SD
 from tools.simulation.blocks_needed import simulate_needed
 from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table
-from tools.simulation.histories import CHANGE, KINDS, NOISES_OF_CHANGE, RUNS, SERIES, simulate_history
 from tools.simulation.measured_noise import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from tools.simulation.studies import (
     NOISES,
@@ -48,7 +47,6 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         until_table(max(1, fewer // 2), seed),
         runs_table(fewer, seed),
         needed_table(max(1, fewer // 2), seed),
-        history_table(max(1, repetitions // 20), seed),
         capacity_table(searches, seed),
         best_table(fewer, seed),
         advice_table(fewer, seed),
@@ -136,23 +134,6 @@ def runs_table(studies: int, seed: int) -> SimulatedTable:
     """The same for two runs of five setups."""
     rows = [simulate_runs(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_runs())]
     return _table_of_rates("simulation-runs", "Verdicts between two simulated runs of five setups", rows)
-
-
-def history_table(histories: int, seed: int) -> SimulatedTable:
-    """False marks and changes found, in histories of five setups in four metrics."""
-    rows = [simulate_history(kind, runs, histories, seed) for kind in KINDS for runs in RUNS]
-    cells = [
-        (rates.kind, str(rates.runs), f"{rates.false:.1%}", *(f"{share:.0%}" for share in rates.found.values()))
-        for rates in rows
-    ]
-    header = (
-        "noise between runs",
-        "runs",
-        "false mark in a history",
-        *(f"change of {CHANGE:.0%} marked, noise {noise:.0%}" for noise in NOISES_OF_CHANGE),
-    )
-    title = f"Marks in simulated histories of {SERIES} series, {histories} histories a row"
-    return SimulatedTable("simulation-history", title, header, cells)
 
 
 def best_table(sweeps: int, seed: int) -> SimulatedTable:

@@ -192,18 +192,6 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
     return found
 
 
-def ratios_to(observations: Iterable[Observation], baseline: str, aa: str | None = None) -> list[Estimate]:
-    """Every other label over ``baseline`` within each block, each with its own unadjusted 95% interval."""
-    table = Observations(observations)
-    found = []
-    for (test, metric), row in _rows(table, baseline, aa).items():
-        for label in [label for label in row.samples if label not in (baseline, aa)]:
-            pair = row.against_baseline(label)
-            interval = pair.interval(1 - CONFIDENCE)
-            found.append(Estimate(label, test, metric, *ratios(interval), len(pair.ratios), interval.method))
-    return found
-
-
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """The widest interval, as plus or minus a share of the ratio, for ``run --until 2%``.
 
