@@ -14,7 +14,7 @@ SHARED = {
     "base",  # what the siblings of a folder have in common
     "capacity", "journey", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn
     "recovery", "deployment", "stream",
-    "connect", "echo", "echo_throughput", "broadcast", "idle", "rejoin",  # likewise; layers have another echo
+    "connect", "echo", "echo_throughput", "broadcast", "idle",  # likewise; layers have another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
     "advise", "check", "doctor", "load", "run", "worker",  # a command, and what it calls
     "advice", "cost", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart

@@ -17,7 +17,7 @@ from rich.text import Text
 from loadtests.commands.console import data, fail, out, say_wrapped, waiting, warn
 from loadtests.errors import UserError, called
 from loadtests.formatting import plural
-from loadtests.records import Connections, Result, Second, Trial
+from loadtests.records import Result, Second, Trial
 
 if TYPE_CHECKING:
     from loadtests.measure.run import Execution, RunOutcome
@@ -126,7 +126,9 @@ def answered(second: Second) -> str:
 
 def _figures(result: Result, sends: str) -> str:
     connections = result.connections
-    parts = [f"{result.rate:,.0f} {sends}s/s"] if result.planned or not connections else [_connections(connections)]
+    parts = [f"{result.rate:,.0f} {sends}s/s"]
+    if connections and not result.planned:  # idle connections send nothing
+        parts = [f"{plural(connections.opened, 'connection')} held"]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
     if p50 is not None and p99 is not None:  # an engine may not know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
@@ -139,15 +141,6 @@ def _figures(result: Result, sends: str) -> str:
     if connections and connections.refused + connections.lost:
         parts.append(f"{connections.refused:,} connections refused, {connections.lost:,} lost")
     return ", ".join(parts)
-
-
-def _connections(connections: Connections) -> str:
-    """The outcome of connections over which nothing was sent."""
-    found = connections.rejoined
-    if found is None:
-        return f"{plural(connections.opened, 'connection')} held"
-    within = "" if found.all_back_s is None else f" after {found.all_back_s:.1f} s"
-    return f"{found.back:,} of {plural(found.lost, 'connection')} back{within}"
 
 
 def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, str]:

@@ -17,7 +17,6 @@ from loadtests.records import (
     Generator,
     Handshakes,
     LeftClients,
-    Rejoined,
     RequestResult,
     Result,
     Second,
@@ -44,7 +43,6 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     """One result of the processes' results (``Measured`` in generator/types.ts)."""
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     deliveries, delivery_times = merged_deliveries(parts)
-    connections, connection_times = merged_connections(parts)
     streams, stream_times = merged_streams(parts, 0)
     slow_streams, _ = merged_streams(parts, 1)
     handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
@@ -54,7 +52,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     if deliveries is not None and deliveries.stray:
         astray = plural(deliveries.stray, "message")
         examples.setdefault("wrong-body", f"{astray} came to connections that they were not meant for")
-    kept = {name: spreads[name] for name in KEPT} | delivery_times | connection_times | stream_times
+    kept = {name: spreads[name] for name in KEPT} | delivery_times | stream_times
     shares = [
         of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
     ]
@@ -76,7 +74,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         generator=tuple(_generator(part) for part in parts),
         requests=tuple(shares) if len(shares) > 1 else (),
         deliveries=deliveries,
-        connections=connections,
+        connections=merged_connections(parts),
         streams=streams,
         slow_streams=slow_streams,
         handshakes=Handshakes(**sums(handshakes, ("full", "resumed"))) if handshakes else None,
@@ -155,22 +153,18 @@ def _of_shared_rooms(parts: Sequence[Part]) -> tuple[int, int, Spread]:
     return len(last_us), len(whole), Spread(histogram, max(whole, default=0), sum(whole))
 
 
-def merged_connections(parts: Sequence[Part]) -> tuple[Connections | None, dict[str, Spread]]:
-    """The connections that are open for the whole of a load, and their times by the names of histograms; None and none
-    where there are none."""
+def merged_connections(parts: Sequence[Part]) -> Connections | None:
+    """Return the connections that are open for the whole of a load, or None if the load has no such connections."""
     found = [part["connections"] for part in parts if part["connections"] is not None]
     if not found:
-        return None, {}
-    rejoined, times = _rejoined(found[0]["rejoined"])
-    connections = Connections(
+        return None
+    return Connections(
         **sums(found, CONNECTION_COUNTS),
         opening_ms=Spread.merged(part["opening"] for part in found).figures(),
         opened_in_s=max(part["opened_in_s"] for part in found),  # all began at the same time
         steps=_by_slice(found, "steps"),
         reason=next((part["reason"] for part in found if part["reason"]), ""),
-        rejoined=rejoined,
     )
-    return connections, times
 
 
 def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, dict[str, Spread]]:
@@ -200,15 +194,6 @@ def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, dict[str, Spread]]
     return LeftClients(**sums(parts, ("clients", "ended", "running", "late")), after_ms=after.figures()), {
         "view_ended": after
     }
-
-
-def _rejoined(part: Part | None) -> tuple[Rejoined | None, dict[str, Spread]]:
-    """The same of connections that come back, which one process makes."""
-    if part is None:
-        return None, {}
-    away = Spread.merged([part["away"]])
-    counts = {name: value for name, value in part.items() if name != "away"}
-    return Rejoined(**counts, away_ms=away.figures()), {"away": away}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -80,9 +80,7 @@ export class Load {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
     this.passOn(now >= this.endMs && this.isSent());
-    if (this.pool?.isOver?.(now)) {
-      this.finish(now);
-    } else if (now < this.endMs) {
+    if (now < this.endMs) {
       for (const connection of this.connections) {
         if (connection.busy && now - connection.handedAt >= this.job.timeoutMs) {
           const { exchange, intended } = connection;

@@ -53,7 +53,7 @@ export interface Request {
 
 /** What is done over WebSockets. */
 export interface Conversation {
-  does: 'connect' | 'idle' | 'echo' | 'broadcast' | 'rejoin';
+  does: 'connect' | 'idle' | 'echo' | 'broadcast';
   dialect: string; // a file of dialects/, without its .js
   token: string; // of the load: no other load's payloads begin with it
   prefix: string; // of the paths of handshakes; empty: the path of the request
@@ -61,8 +61,6 @@ export interface Conversation {
   rooms: number; // of this process, or, where they are shared, of all
   shared: boolean; // the receivers of a room are in all processes: see websocket/rooms.js
   steps: number; // in which idle connections are opened
-  jitter_s: number;
-  publishes_per_s: number;
   size: number; // bytes of a payload
   compression: boolean;
   masking: boolean;
@@ -174,7 +172,6 @@ export interface ConnectionCounts {
   sent_bytes: number;
   received_bytes: number;
   steps: number[];
-  rejoined: Rejoined | null;
   reason: string;
 }
 
@@ -211,19 +208,6 @@ export interface LeftCounts {
 export interface Handshakes {
   full: number;
   resumed: number;
-}
-
-/** Receivers after a restart of the server. */
-export interface Rejoined {
-  lost: number;
-  back: number;
-  down_s: number | null;
-  all_back_s: number | null;
-  published: number;
-  unsent: number;
-  expected: number;
-  missed: number;
-  away: Spread;
 }
 
 /** The result of all slices. */
@@ -303,7 +287,6 @@ export interface Pool {
   begin?(slice: Slice): void;
   rooms?: Rooms;
   expect?(sends: Sends): void;
-  isOver?(now: number): boolean; // ends a slice before its time
   end?(): void;
   measured?(): ConnectionCounts;
   streams?(): StreamCounts[];

@@ -107,11 +107,6 @@ def _last(result: Result) -> Due | None:
     return Due(found.whole or 0, due, found.last_ms, result.histograms.get("last"))
 
 
-def _away(result: Result) -> Due | None:
-    found = result.connections.rejoined if result.connections else None
-    return Due(found.back, found.lost, found.away_ms, result.histograms.get("away")) if found else None
-
-
 def _first_events(result: Result) -> Due | None:
     found = result.streams
     return Due(found.answered, found.begun, found.first_ms, result.histograms.get("first_event")) if found else None
@@ -158,7 +153,6 @@ ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
 # more than one does.
 LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # of every delivery
 LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)  # until all have a message
-AWAY = MeasuredTime(_away, _due(_away))  # of connections when the server was restarted
 FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # of every stream
 EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # of every event of a stream
 VIEW_ENDED = MeasuredTime(_views, _due(_views))  # of every view whose client left

@@ -15,7 +15,7 @@ from loadtests.records.during_load import (
 from loadtests.records.result import Generator, Handshakes, Journeys, RequestResult, Result, Second
 from loadtests.records.streams import LeftClients, Streams
 from loadtests.records.trial import CapacityRecord, Evidence, Flag, ProbeRecord, Process, Trial
-from loadtests.records.websockets import Connections, Deliveries, Rejoined
+from loadtests.records.websockets import Connections, Deliveries
 
 __all__ = [
     "Advice",
@@ -38,7 +38,6 @@ __all__ = [
     "OriginStage",
     "ProbeRecord",
     "Process",
-    "Rejoined",
     "RequestResult",
     "Result",
     "Round",

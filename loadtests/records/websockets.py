@@ -39,32 +39,16 @@ class Deliveries:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rejoined:
-    """What became of receivers when the server was restarted."""
-
-    lost: Annotated[Count, about("Receivers that lost their connection.")]
-    back: Annotated[Count, about("Those of them that could receive again at the end.")]
-    away_ms: Annotated[Figures, about("From losing a connection until it was back for good.")]
-    down_s: Annotated[Amount | None, about("From the first loss until the first was back.")]
-    all_back_s: Annotated[Amount | None, about("From the first loss until the last was back; null if not all were.")]
-    published: Annotated[Count, about("Messages that were sent, each for every receiver.")]
-    unsent: Annotated[Count, about("Messages that were due while the publisher was away.")]
-    expected: Annotated[Count, about("Deliveries that were expected.")]
-    missed: Annotated[Count, about("Deliveries that never came.")]
-
-
-@dataclasses.dataclass(frozen=True)
 class Connections:
     """WebSocket connections that were to stay open for the whole of a load: requested = opened + refused."""
 
     requested: Annotated[Count, about("Connections that were to be opened.")]
     opened: Annotated[Count, about("Those that were opened.")]
     refused: Annotated[Count, about("Those that were not.")]
-    lost: Annotated[Count, about("How often the server ended one; after a restart, those that are not back.")]
+    lost: Annotated[Count, about("How often the server ended one.")]
     opening_ms: Annotated[Figures, about("From requesting one until it could receive.")]
     opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
     sent_bytes: Annotated[Count, about("Bytes on the wire to the server: handshakes, frames, the dialect's own.")]
     received_bytes: Annotated[Count, about("Bytes on the wire from the server.")]
     reason: Annotated[str, about("Why the first one was refused or lost.")] = ""
     steps: Annotated[tuple[Count, ...], about("Open connections after each step of opening them.")] = ()
-    rejoined: Annotated[Rejoined | None, about("What became of them after a restart.")] = None

@@ -8,8 +8,7 @@ from loadtests.errors import UserError, quoted
 from loadtests.formatting import plural
 from loadtests.workload.script import SCRIPT, Script
 
-DOES = ("connect", "idle", "echo", "broadcast", "rejoin")
-HOLDING = ("idle", "rejoin")  # nothing that the load would pace
+DOES = ("connect", "idle", "echo", "broadcast")
 SENDING = ("echo", "broadcast")  # over connections that are held
 
 MOST_CONNECTIONS = 60_000  # about the ports of an address
@@ -29,10 +28,6 @@ class Conversation:
     - ``broadcast``: ``receivers`` connections are held, dealt out over ``rooms``. Each send is published in one of the
       rooms, in turn, by one of the load's ``connections``; its response time is until the server has taken it. Each
       arrival at a receiver is a delivery.
-    - ``rejoin``: ``receivers`` connections are held in one room, into which ``publishes_per_s`` messages are published
-      by one more. The server is restarted meanwhile by whoever makes the load. Each that is lost comes back after a
-      random part of ``jitter_s``, and again so after each attempt that failed. The load is over when all are back, or
-      with its time.
 
     Connections that are held are opened before the load and stay open over all of its slices. One that is lost is
     opened again before the next slice, or for the send that needs it.
@@ -53,8 +48,6 @@ class Conversation:
     receivers: int = 0
     rooms: int = 1
     steps: int = 1
-    jitter_s: float = 0.0
-    publishes_per_s: float = 0.0
     size: int = 64
     compression: bool = False
     masking: bool = True
@@ -65,7 +58,7 @@ class Conversation:
             raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
         if (self.script is None) == (self.dialect == SCRIPT):
             raise ValueError(f"a script is for the dialect {SCRIPT}; this is {self.dialect}")
-        holds = self.does in (*HOLDING, "broadcast")
+        holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
         if not holds and self.receivers:
@@ -73,8 +66,6 @@ class Conversation:
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
             raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
-        if (self.does == "rejoin") != (self.publishes_per_s > 0) or self.jitter_s < 0:
-            raise UserError(f"rejoin publishes at a rate, and nothing else does; this is {self.does}")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
                 f"what is opened in steps are idle connections, one at least in each, not {self.steps} steps"

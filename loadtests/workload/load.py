@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.formatting import plural
-from loadtests.workload.conversation import HOLDING, MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
 from loadtests.workload.event_streams import PROTOCOL, EventStreams
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
@@ -168,11 +168,7 @@ class Load:
         if len(self.requests) != 1 or self.recorded:
             raise ValueError("a conversation has one request, that of its handshakes")
         if (self.rate == 0) != self.only_holds:
-            raise UserError(
-                f"idle and rejoin have the rate 0, and nothing else has; this is {talk.does} at {self.rate}"
-            )
-        if talk.does == "rejoin" and self.processes > 1:
-            raise UserError("a rejoin is made by one process, which sees by one clock when all are back")
+            raise UserError(f"only idle connections have the rate 0; this is {talk.does} at {self.rate}")
         if talk.receivers:
             self._require_shared("receiver", talk.receivers)
 
@@ -194,7 +190,7 @@ class Load:
     @property
     def only_holds(self) -> bool:
         """Whether it holds connections and sends nothing."""
-        return self.conversation is not None and self.conversation.does in HOLDING
+        return self.conversation is not None and self.conversation.does == "idle"
 
     @property
     def connection_count(self) -> int:

@@ -33,7 +33,6 @@ TESTS = (
     ("capacity", {}),
     ("broadcast", FIXED),
     ("echo", FIXED),
-    ("rejoin", {}),
     ("deployment", {**FIXED, "way": "kill"}),
     ("stream", FIXED),
     ("journey", {"users": 1, "duration": "1s"}),

@@ -1,28 +1,20 @@
 """A server whose processes are replaced under a load; no server is started."""
 
-import dataclasses
-import itertools
-
 import pytest
 
 from loadtests.analyse.reasons import is_setups_own
 from loadtests.hosts.base import Program
 from loadtests.hosts.local import Local
-from loadtests.measure import contract_check
-from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Usage
-from loadtests.records.result import NOTHING
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.setups import find
 from tests.fixtures.bench import a_block, measure
-from tests.fixtures.conversations import holding, rejoining
 
 
 @pytest.fixture
 def trial(bench_of, monkeypatch):
     """A function: the trial of a test on a setup."""
     monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
-    monkeypatch.setattr(contract_check.websocket, "verified", lambda running, dialect, prefix: [])
 
     def run(setup, **test):
         bench, _, [planned] = a_block(bench_of, {"setups": [setup], "tests": {"t": test}})
@@ -31,38 +23,12 @@ def trial(bench_of, monkeypatch):
     return run
 
 
-@pytest.fixture
-def rejoined(trial, bench_of):
-    """A function: the trial of a rejoin on a setup whose restart does as it is scripted."""
-    nothing = dict.fromkeys(("planned", "sent", "completed", "ok", "rate"), 0)
-    times = {key: dict(NOTHING) for key in ("response_time_ms", "service_time_ms", "pacing_lag_ms")}
-    connections = dataclasses.replace(holding(1001), rejoined=rejoining())
-    bench_of.engine.meanwhile = lambda load: {**nothing, **times, "connections": connections}
-
-    def run(restart=lambda: None):
-        bench_of.server.restart = restart
-        return trial("uvicorn", kind="rejoin", connections=1000)
-
-    return run
-
-
-def test_the_server_is_restarted_and_what_its_processes_used_is_not_reported(rejoined, bench_of):
-    restarts, seconds = [], itertools.count(1.0)
-    bench_of.host.load_elsewhere = lambda: {"": OthersMoment(at := next(seconds), 0.05 * at, 0.0, 0, None)}
-    found = rejoined(lambda: restarts.append(True))
-    assert restarts == [True]
-    assert (found.status, found.flags, found.processes) == ("ok", (), ())
-    assert (found.evidence.other_load, found.evidence.processes_died) == (None, 0)
-    assert found.result.connections.rejoined.back == 1000
-    [seen] = found.evidence.other_hosts
-    assert (seen.machine, seen.generates, seen.other_load) == ("", True, 0.05)
-
-
-def test_one_that_does_not_come_up_again_is_invalid_by_its_own_fault(rejoined):
+def test_failed_restart_is_the_setups_own(trial, bench_of):
     def restart():
         raise NotServing("uvicorn did not stop within 25 s", "the end of its log")
 
-    found = rejoined(restart)
+    bench_of.server.restart = restart
+    found = trial("uvicorn", kind="deployment", way="restart", rate=10, duration="1s")
     assert (found.status, found.result) == ("invalid", None)
     assert [flag.reason for flag in found.flags] == ["did_not_recover"]
     assert is_setups_own(found.flags)

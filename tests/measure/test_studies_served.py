@@ -19,11 +19,6 @@ tests.echo = { rate = 100, connections = 5, duration = "500ms", warmup = "100ms"
 tests.broadcast = { rate = 20, receivers = 10, rooms = 2, duration = "500ms", warmup = "100ms" }
 tests.idle = { connections = 50, duration = "500ms" }
 """
-RESTARTED = """
-setups = ["uvicorn-websocket"]
-blocks = 1
-tests.rejoin = { connections = 20, jitter = "200ms" }
-"""
 STREAMS = """
 setups = [{ setup = "gunicorn-gthread", env = { THREADS = 2 } }, "uvicorn"]
 blocks = 1
@@ -81,20 +76,6 @@ def test_conversations_lose_nothing_that_should_come(measured, monkeypatch):
         assert all(process.idle_rss_mb is not None for process in idle.processes)
     assert {row["test"] for row in rows} == {"connect", "echo", "broadcast", "idle"}
     assert "Broadcasts over WebSockets" in said
-
-
-def test_a_server_is_restarted_and_all_come_back(measured):
-    found, [row], said = measured(RESTARTED)
-    trial = found["uvicorn-websocket", "rejoin"]
-    held, rejoined = trial.result.connections, trial.result.connections.rejoined
-    assert (held.opened, held.refused, held.lost) == (21, 0, 0)
-    assert (rejoined.lost, rejoined.back, trial.processes) == (20, 20, ())
-    assert rejoined.published > 0
-    assert 0 < rejoined.down_s <= rejoined.all_back_s
-    assert f"20 of 20 connections back after {rejoined.all_back_s:.1f} s" in said
-    assert float(row["all_back_s"]) > 0
-    assert row.get("cpu_ms_per_connection", "") == ""
-    assert "Coming back after a restart" in said
 
 
 def test_a_thread_streams_to_one_and_an_event_loop_to_all_and_what_django_collects_is_late(measured):

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from loadtests.records.result import NOTHING
-from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, holding, rejoining
+from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, holding
 from tests.fixtures.pages import page_of, rows_of, section, summary, table, texts
-from tests.fixtures.results import histogram_of
 from tests.report.changed import replaced, resaved
 from tests.report.test_answer import first_said, printed, row
 
@@ -112,7 +111,7 @@ def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
         reported += part.paragraphs if part.name == "cost" else ()
     assert [text for text in reported if "request" in text] == []
     cost = section(page, "cost")
-    assert kind == "rejoin" or f"switches/{UNITS[kind.partition('-')[0]]}" in cost.tables[0].columns
+    assert f"switches/{UNITS[kind.partition('-')[0]]}" in cost.tables[0].columns
 
 
 def test_a_summary_has_the_columns_of_what_was_asked(run):
@@ -138,27 +137,6 @@ def test_idle_connections_have_a_row_for_each_role(run):
     assert texts(roles.rows[0])[1:3] == ["web", "20.5"]
     said = " ".join(printed(made))
     assert "Connections were refused or lost with 1,000 connections, so not ranked:" in said
-
-
-def test_what_came_back_has_times_and_no_cost(run):
-    def restarted(label, test, block, result):
-        chance = 10 * ((block * len(label) + ord(label[0])) % 5)
-        away = (4000.0 if label == "daphne" else 2000.0) + chance
-        connections = dataclasses.replace(holding(1001), rejoined=rejoining(away_ms=away))
-        histograms = {"away": histogram_of({round(away * 1000): 1000})}
-        return dataclasses.replace(result, **NO_REQUESTS, connections=connections, histograms=histograms)
-
-    made = resaved(run("rejoin", change=restarted), lambda trial: {"processes": ()})
-    page = page_of(made, price=0.04)
-    assert page.answer.table.columns == ("setup", "all back, s", "away p50, s")
-    assert section(page, "cost") is None
-    [figures] = section(page, "rejoin").tables
-    assert figures.columns[:5] == ("setup", "all back, s", "p50, s", "p95, s", "p99, s")
-    daphne = rows_of(figures)["daphne"]
-    assert (daphne[1:5], daphne[6:]) == (["8.04", "4.02", "4.02", "4.02"], ["3.00", "20.0", "0", "0", "6"])
-    answers = {one.question: one.answer for one in page.findings}
-    assert "CPU" not in " ".join(answers)
-    assert "daphne 8.04 s." in answers["Time until all are back with 1,000 connections"]
 
 
 def test_two_kinds_that_share_a_metric_are_distinguished(run):

@@ -7,8 +7,7 @@ from loadtests.workload import Conversation, Feature, Load, Request
 from loadtests.workload.script import Script
 
 SEND = '{"text": "$ID"}'
-PUBLISHES = "rejoin publishes at a rate, and nothing else does; this is"
-RATE_0 = "idle and rejoin have the rate 0, and nothing else has; this is"
+RATE_0 = "only idle connections have the rate 0; this is"
 
 
 def load(does="echo", talk=None, **options):
@@ -23,12 +22,6 @@ def load(does="echo", talk=None, **options):
         ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
-        ("rejoin", {"receivers": 3}, f"{PUBLISHES} rejoin"),
-        (
-            "idle",
-            {"receivers": 3, "publishes_per_s": 1.0},
-            "rejoin publishes at a rate, and nothing else does; this is",
-        ),
         ("idle", {"receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
         ("broadcast", {"receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
         ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
@@ -47,7 +40,6 @@ def test_nonsense_is_refused(does, values, says):
         ("echo", {}, {"rate": 0}, f"{RATE_0} echo at 0"),
         ("idle", {"receivers": 5}, {"rate": 1.0}, f"{RATE_0} idle at 1.0"),
         ("idle", {"receivers": 1}, {"rate": 0, "processes": 2}, "1 receiver cannot be shared by 2 processes"),
-        ("rejoin", {"receivers": 5, "publishes_per_s": 1.0}, {"rate": 0, "processes": 2}, "a rejoin is made by one"),
     ],
 )
 def test_a_load_that_makes_no_sense_is_refused(does, talk, options, says):

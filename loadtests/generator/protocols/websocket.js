@@ -7,7 +7,6 @@
 import { Exchange } from '../recorder.js';
 import { answering } from '../websocket/answering.js';
 import { Pool } from '../websocket/pool.js';
-import { RejoiningPool } from '../websocket/rejoining.js';
 
 /** @import { Conversation, Dialect, Protocol } from '../types.ts' */
 
@@ -18,8 +17,7 @@ export const protocol = {
   async openPool(job) {
     const conversation = /** @type {Conversation} */ (job.conversation);
     const { dialect } = /** @type {{dialect: Dialect}} */ (await import(`../dialects/${conversation.dialect}.js`));
-    const Kind = conversation.does === 'rejoin' ? RejoiningPool : Pool;
-    const pool = new Kind(job, conversation, dialect);
+    const pool = new Pool(job, conversation, dialect);
     await pool.step();
     return pool;
   },

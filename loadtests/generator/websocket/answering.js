@@ -7,19 +7,12 @@ import { acceptOf } from './handshake.js';
 import { serverFrame } from './write_frame.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { AnsweringServer, Conversation, Job } from '../types.ts' */
+/** @import { AnsweringServer, Job } from '../types.ts' */
 
 const NOTHING = Buffer.alloc(0);
 const JOINED = serverFrame(TEXT, Buffer.from('joined'));
 const OK = serverFrame(TEXT, Buffer.from('ok'));
 const PREFIX = '/ws/';
-
-/**
- * What is warmed up instead of work that sends nothing, or only around a restart.
- *
- * @type {Partial<Record<Conversation['does'], Conversation['does']>>}
- */
-const SUBSTITUTES = { idle: 'echo', rejoin: 'broadcast' };
 
 /**
  * @param {Job} job what is warmed up for
@@ -32,7 +25,7 @@ export async function answering({ conversation }) {
   if (!conversation) {
     return server;
   }
-  const does = SUBSTITUTES[conversation.does] ?? conversation.does;
+  const does = conversation.does === 'idle' ? 'echo' : conversation.does; // idle connections send nothing
   const receivers = does === 'broadcast' ? 4 : 0;
   const plain = { does, dialect: 'plain', prefix: PREFIX, receivers, rooms: 1, shared: false, steps: 1, compression: false };
   return { ...server, conversation: { ...conversation, ...plain } };

@@ -264,7 +264,6 @@ export class Pool {
       sent_bytes: this.measuredTraffic.sent,
       received_bytes: this.measuredTraffic.received,
       steps: this.steps,
-      rejoined: null,
       reason: this.example,
     };
   }

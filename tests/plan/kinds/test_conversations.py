@@ -14,8 +14,7 @@ from loadtests.plan.study import load as study_of
 from loadtests.plan.study import parse
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import NOTHING
-from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering, holding, rejoining
-from tests.fixtures.results import histogram_of
+from tests.fixtures.conversations import SEARCHES, TABLES, conversing, delivering
 from tests.fixtures.studies import a_test, load_of
 
 
@@ -106,7 +105,7 @@ def test_what_is_compressed_is_not_compared_with_what_can_not_be():
 
 def test_what_holds_connections_alone_is_never_measured_interleaved_and_the_others_are():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
-    assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle", "rejoin"}
+    assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
 
@@ -130,7 +129,6 @@ def test_a_metric_is_reported_by_tests_that_count_what_it_is_of():
         assert "cpu_ms_per_request" not in reported[kind]
     assert "lag_p99_ms" in reported["broadcast"] - reported["echo"]
     assert "rps" not in reported["echo-throughput"]
-    assert not [name for name in reported["rejoin"] if "cpu" in name or "memory" in name or name.startswith("opened")]
 
 
 SENT = dict.fromkeys(("planned", "sent", "ok"), 1000)
@@ -210,42 +208,6 @@ def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
     asking = conversing("echo", rate="auto").ceiling_test
     assert asking.sustained_rate(broadcast(rate=500.0)) == 500
     assert asking.sustained_rate(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None
-
-
-def test_a_rejoin_has_its_jitter_and_its_messages_and_is_quick_with_fewer_connections():
-    test = conversing("rejoin", jitter="500ms", size=100)
-    found = load_of(test)
-    assert (found.rate, found.arrival_seed, found.duration_s, found.warmup_s) == (0, 7, 60, 0)
-    said = found.conversation
-    assert (said.receivers, said.rooms, said.jitter_s, said.publishes_per_s) == (1000, 1, 0.5, 20)
-    assert test.description == (
-        "1,000 WebSockets that come back after a restart, each within 0.5 s of an attempt, "
-        "20 messages of 100 B a second"
-    )
-    quick = test.quick()
-    assert (quick.work.connections, quick.pace.duration_s) == (100, 60)
-    assert quick.planned_s < test.planned_s
-
-
-def test_a_rejoin_is_judged_by_when_all_are_back(broadcast):
-    def trial(**fields):
-        connections = dataclasses.replace(holding(1001), rejoined=rejoining(**fields))
-        return broadcast(
-            connections=connections, histograms={"away": histogram_of({2_000_000: fields.get("back", 1000)})}
-        )
-
-    def figures(trial, *names):
-        return [read(name, trial) for name in names]
-
-    assert [metric.name for metric in conversing("rejoin").judged] == ["all_back_s", "away_p50_s"]
-    usual = figures(trial(), "all_back_s", "away_p50_s", "away_p99_s", "first_back_s")
-    assert usual == [4, 2, 2, 1]
-    assert figures(trial(), "missed_per_connection", "unsent_messages") == [3, 20]
-    lacking = trial(back=989)  # more than one in a hundred never came back
-    assert figures(lacking, "all_back_s", "away_p99_s") == [math.inf, math.inf]
-    assert read("away_p50_s", lacking) == pytest.approx(2, rel=0.01)
-    assert read("away_p99_s", trial(lost=999, back=999)) is None  # too few to know
-    assert read("all_back_s", trial(lost=0, back=0)) is None  # it was not restarted in time
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,6 @@ ADDITIONS: dict[str, Additions] = {
     "broadcast": latency.CEILINGS,
     "broadcast-capacity": capacity.ADDITIONS,
     "idle": idle.ADDITIONS,
-    "rejoin": idle.OF_REJOIN,
     "journey": journey.ADDITIONS,
     "journey-capacity": journey_capacity.ADDITIONS,
 }

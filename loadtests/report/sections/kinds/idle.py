@@ -66,7 +66,3 @@ ADDITIONS = Additions(
     note=f"{tables.MEAN} Lost: closed by the server while it was to be held.",
     tables=_by_role,
 )
-OF_REJOIN = Additions(
-    columns={"refused": REFUSED, "never back": LOST, "trials": tables.trials},
-    note=f"{tables.MEAN} Refused: before the restart.",
-)
