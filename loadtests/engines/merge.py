@@ -60,6 +60,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         engine=engine,
         **sums(parts, (*COUNTS, "billed", "unfinished", "waited")),
         errors=_errors(parts),
+        outage_ms=_outage_ms(parts),
         duration_s=max(part["duration_s"] for part in parts),
         rate=math.fsum(part["rate"] for part in parts),
         response_time_ms=spreads["response_time"].figures(),
@@ -89,6 +90,11 @@ def sums(parts: Sequence[Part], names: Iterable[str]) -> dict[str, Any]:
 def _errors(parts: Sequence[Part]) -> dict[str, int]:
     errors = sum((Counter(part["errors"]) for part in parts), Counter[str]())
     return {kind: errors[kind] for kind in ERROR_KINDS if errors[kind]}
+
+
+def _outage_ms(parts: Sequence[Part]) -> float | None:
+    """Return the longest outage, or None if the load has several processes: each knows only its own requests."""
+    return parts[0].get("outage_ms") if len(parts) == 1 else None
 
 
 def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:

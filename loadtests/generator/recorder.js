@@ -1,5 +1,6 @@
 // Counts and histograms of one process. Times are milliseconds of nowMs.
 
+import { Outage } from './outage.js';
 import { Times } from './times.js';
 
 /** @import { Deliveries } from './deliveries.js' */
@@ -41,6 +42,7 @@ export class Recorder {
   sendLag = new Times();
   pacingLag = new Times();
   failed = new Times();
+  outage = new Outage();
   /** @type {Deliveries | null} */
   deliveries = null;
 
@@ -62,6 +64,7 @@ export class Recorder {
     this.startMs = startMs;
     this.fromMs = fromMs;
     this.endMs = endMs;
+    this.outage.startSlice();
     this.hasAnswers = false;
     this.lastBeforeMs = startMs;
     this.lastInTimeMs = 0;
@@ -138,6 +141,7 @@ export class Recorder {
     exchange.responseTime.record(at - intended);
     this.serviceTime.record(at - sentAt);
     this.secondTimes.record(at - intended);
+    this.outage.add(intended, true);
   }
 
   /**
@@ -161,6 +165,7 @@ export class Recorder {
     exchange.errors[kind] = (exchange.errors[kind] ?? 0) + 1;
     this.examples[kind] ??= text;
     this.failed.record(at - intended);
+    this.outage.add(intended, false);
   }
 
   /** The first answer of a slice shows how long none was possible; that time does not lower the rate. */
@@ -225,6 +230,7 @@ export class Recorder {
       waited: this.waited,
       examples: this.examples,
       duration_s: this.durationMs / 1000,
+      outage_ms: this.outage.longestMs(),
       spreads: {
         response_time,
         service_time: this.serviceTime.spread(),

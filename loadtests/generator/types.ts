@@ -230,6 +230,7 @@ export interface Measured {
   connections: ConnectionCounts | null;
   streams: StreamCounts[]; // in the order of Job.streams
   handshakes: Handshakes | null; // null: there was no TLS
+  outage_ms: number | null; // null: there were too many requests
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 

@@ -196,6 +196,13 @@ class Result:
     streams: Annotated[Streams | None, about("What became of streams of events.")] = None
     slow_streams: Annotated[Streams | None, about("The same of those that clients read slowly.")] = None
     handshakes: Annotated[Handshakes | None, about("TLS handshakes; null without TLS.")] = None
+    outage_ms: Annotated[
+        Amount | None,
+        about(
+            "The longest time in which every request failed: from the intended send of a failed request to that of the "
+            "next answered one. Null if it isn't known."
+        ),
+    ] = None
 
     @property
     def latency_ms(self) -> Figures:

@@ -158,6 +158,11 @@ def disturbed_s(trial: Trial) -> float | None:
     return math.inf if not any(as_before[-AGAIN:]) else float(as_before.count(False))
 
 
+def downtime_ms(trial: Trial) -> float | None:
+    """Return the longest time in which every request failed, or None if the trial doesn't know it."""
+    return trial.result.outage_ms if trial.result and done(trial) else None
+
+
 def _longest_ms(trial: Trial) -> float | None:
     """The longest that a request took until it was answered, failed or given up."""
     if done(trial) is None or trial.result is None:
@@ -199,8 +204,10 @@ AFTER = Metric("memory_after_mb", "memory after", "MB", _memory(lambda found: fo
 METRICS = (LONGEST, BEFORE, AFTER)
 LOST = _lost("lost", "requests lost", lambda result: sum(losses(result).values()))
 DISTURBED = TrialCount("s not as before", "seconds that were not as before", disturbed_s, bad=True)
+DOWNTIME = TrialCount("downtime, ms", "milliseconds in which every request failed", downtime_ms, bad=True)
 COUNTED = (
     LOST,
+    DOWNTIME,
     *(_lost(kind, f"requests lost, {kind}", _of_kind(kind)) for kind in LOSSES),
     *(_lost(client, f"requests of {client} clients lost", partial(lost_by, client=client)) for client in OF_CLIENTS),
     DISTURBED,
@@ -222,8 +229,10 @@ KINDS = (
         about=(
             "The server's processes are replaced under a fixed rate, half of which comes from clients that keep "
             "connections, and half from clients that open one for each request. Nothing is sent twice: a browser or a "
-            "proxy may try a lost GET again, and hide what is counted here. The longest wait is from the moment a "
-            "request was due until it was answered, failed or was given up. A second is as before if as many requests "
+            "proxy may try a lost GET again, and hide what is counted here. Downtime is the longest time in which "
+            "every request failed, by the moments at which requests were due; the table has the median of the trials. "
+            "The longest wait is from the moment a request was due until it was answered, failed or was given up. A "
+            "second is as before if as many requests "
             f"are answered well and their p50 is within {TIME_SLACK:.0%} of the usual one; those that are not are "
             "counted, from when the replacement began. Memory is that of all processes of the setup, before and after "
             "the load. CPU time is not known: processes that end take it with them."

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from loadtests.plan import kinds
-from loadtests.plan.kinds.deployment import LONGEST, disturbed_s, losses, lost_by
+from loadtests.plan.kinds.deployment import DOWNTIME, LONGEST, disturbed_s, losses, lost_by
 from loadtests.records import Deployment, Meanwhile, Second
 from loadtests.setups import find
 from loadtests.workload import Request
@@ -92,6 +92,13 @@ def test_seconds_that_are_not_as_before_are_counted_from_when_it_began(tried):
     assert disturbed_s(tried(t=2.0)) is None  # two seconds do not tell what is usual
 
 
+def test_downtime_is_median_of_trials(tried):
+    trials = [tried(outage_ms=float(ms)) for ms in (480, 500, 900)]
+    assert DOWNTIME.over(trials) == 500
+    assert DOWNTIME.over([tried()]) is None  # an older run
+    assert DOWNTIME.over([tried(outage_ms=480.0, replaced=0)]) is None
+
+
 def test_the_longest_wait_is_that_of_any_request_and_unknown_where_nothing_was_replaced(tried):
     times = {"response_time_ms": {"p50": 21.0, "p99": 30.0, "max": 640.0}}
     failed = tried(**times, histograms={"failed": histogram_of({2_000_000: 1})})
@@ -114,6 +121,7 @@ def test_a_server_that_drops_some_requests_reads_as_many(measured, server):
     load = dataclasses.replace(test.load(server.url, test.requests, (), None), timeout_s=0.5, grace_s=0.5)
     result = measured(load)
     assert (result.planned, result.ok) == (200, 80)
+    assert result.outage_ms > 0
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
     # One for each of the closing; of the others, for each that lost its own and a few that wait at once.

@@ -1,0 +1,46 @@
+// Finds the longest time in which every request of a load failed.
+
+const MAX_REQUESTS = 100_000; // a longer slice has no figure: its requests would fill the memory
+
+export class Outage {
+  /** @type {{ intended: number, ok: boolean }[]} */
+  requests = [];
+  longest = 0; // in earlier slices
+
+  /** A slice begins. An outage doesn't last from one slice to the next. */
+  startSlice() {
+    this.longest = this.longestMs() ?? NaN;
+    this.requests = [];
+  }
+
+  /** A request ended. Requests may end in another order than they were due. */
+  add(/** @type {number} */ intended, /** @type {boolean} */ ok) {
+    if (this.requests.length <= MAX_REQUESTS) {
+      this.requests.push({ intended, ok });
+    }
+  }
+
+  /**
+   * Return the time from the intended send of a failed request to that of the next answered one, the longest of all.
+   *
+   * @returns {number | null} milliseconds, or null if there were too many requests
+   */
+  longestMs() {
+    if (this.requests.length > MAX_REQUESTS || Number.isNaN(this.longest)) {
+      return null;
+    }
+    let longest = this.longest;
+    let firstFailed = NaN;
+    for (const { intended, ok } of [...this.requests].sort((one, other) => one.intended - other.intended)) {
+      if (!Number.isNaN(firstFailed)) {
+        longest = Math.max(longest, intended - firstFailed);
+      }
+      if (ok) {
+        firstFailed = NaN;
+      } else if (Number.isNaN(firstFailed)) {
+        firstFailed = intended;
+      }
+    }
+    return longest;
+  }
+}
