@@ -1,30 +1,80 @@
-"""Django under ASGI, without the hops from thread to thread that it does not need."""
+"""Serve Django over ASGI without the unnecessary changes of thread."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["get_asgi_application"]
-__version__ = "0.1.0"
+__all__ = ["counters", "get_asgi_application"]
+__version__ = "0.2.0"
 
 
-def get_asgi_application(idle_threads: int = 20, whole: bool = False, substitute: bool = True) -> Any:
-    """An ASGI application for the project of DJANGO_SETTINGS_MODULE, in place of ``django.core.asgi``'s.
+def get_asgi_application(
+    *,
+    idle_threads: int = 20,
+    max_threads: int | None = None,
+    max_requests: int = 10_000,
+    whole: bool = False,
+    substitute: bool = True,
+) -> Any:
+    """Return the ASGI application of the project, instead of ``django.core.asgi.get_asgi_application``.
 
-    ``idle_threads`` is how many threads are kept between requests, with their database connections; more are started
-    where more requests run synchronous code at once. ``substitute`` runs Django's own middleware in the event loop
-    where it cannot block. ``whole`` runs a synchronous view and all of its middleware in one thread.
+    If this version of Django or asgiref lacks a name that hopless needs, the application is Django's own, and the logger
+    ``hopless`` prints a warning.
 
-    With a version of Django or asgiref that lacks something this needs, it is Django's own application, and the logger
-    ``hopless`` says so once.
+    Args:
+        idle_threads: The maximum number of threads that are kept between requests, with their database connections. With
+            0, each request starts its own thread.
+        max_threads: The maximum number of requests that run synchronous code at the same time. Further requests wait in
+            order. With None, there is no limit, as in Django.
+        max_requests: The number of requests after which a thread is replaced. With 0, threads are never replaced.
+        whole: Whether a synchronous view and all of its middleware run in one thread.
+        substitute: Whether Django's own middleware runs in the event loop when it can't block.
+
+    Returns:
+        What Django's function returns. Monitoring agents may wrap it.
     """
-    from django.core.asgi import get_asgi_application as djangos
+    from django.core import asgi
 
-    application = djangos()
-    from hopless import private
+    djangos = getattr(asgi, "ASGIHandler", None)
 
-    if not private.usable():
-        return application
-    from hopless.handler import Handler
+    def handler() -> Any:
+        from hopless import private
 
-    return Handler(idle_threads, whole, substitute)
+        if not private.usable():
+            return djangos() if djangos is not None else None
+        from hopless.checks import log_missing_health_checks
+        from hopless.handler import Handler
+        from hopless.threads import Threads
+
+        log_missing_health_checks()
+        return Handler(Threads(idle_threads, max_requests, max_threads), whole, substitute)
+
+    if djangos is None:
+        handler()
+        return asgi.get_asgi_application()
+    asgi.ASGIHandler = handler
+    try:
+        return asgi.get_asgi_application()
+    finally:
+        asgi.ASGIHandler = djangos
+
+
+def counters() -> dict[str, int]:
+    """Return numbers for a health page or a metrics exporter, for the applications of this process.
+
+    Returns:
+        ``threads_busy`` (threads that requests use now), ``threads_idle`` (threads that are kept), ``threads_started``
+        (since the process started), ``connections_open`` (database connections that threads held after their last work),
+        and ``requests_waiting`` (requests that wait because of ``max_threads``).
+    """
+    from hopless.threads import Threads
+
+    found = {"threads_busy": 0, "threads_idle": 0, "threads_started": 0, "connections_open": 0, "requests_waiting": 0}
+    for threads in list(Threads.every):
+        busy, idle = list(threads.busy), list(threads.idle)
+        found["threads_busy"] += len(busy)
+        found["threads_idle"] += len(idle)
+        found["threads_started"] += threads.started
+        found["connections_open"] += sum(worker.open_connections for worker in (*busy, *idle))
+        found["requests_waiting"] += threads.limit.waiting if threads.limit is not None else 0
+    return found

@@ -1,12 +1,14 @@
-"""The system check: what of a project still changes threads, and why."""
+"""Check a project for code that still changes threads, and for settings that are unsafe with kept threads."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.core import checks, signals
+from django.db import connections
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.module_loading import import_string
 
@@ -15,11 +17,11 @@ from hopless.middleware import KNOWN, MESSAGE_STORAGES, SESSION_ENGINES, HopsToB
 
 
 def hops(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """What hops in this project: a warning where nothing is gained, else information."""
+    """Return a message for each part of the project that changes threads, and warnings for unsafe settings."""
     if lacking := private.missing():
         text = f"This Django lacks {', '.join(lacking)}: hopless serves as Django's own handler does."
         return [checks.Warning(text, id="hopless.W001")]
-    found = [*_middleware(), *_settings(), *_signals()]
+    found = [*_middleware(), *_settings(), *_signals(), *_health_checks()]
     return found
 
 
@@ -73,10 +75,10 @@ def _settings() -> Iterator[checks.CheckMessage]:
 
 
 def _signals() -> Iterator[checks.CheckMessage]:
-    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START, Handler  # which needs the private names
+    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START  # which needs the private names
 
     for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
-        synchronous, _ = private.receivers(getattr(signals, name), Handler)
+        synchronous, _ = private.receivers(getattr(signals, name), private.ASGIHandler)
         others = [f"{one.__module__}.{one.__qualname__}" for one in synchronous if one not in known]
         if others:
             yield checks.Info(
@@ -84,6 +86,24 @@ def _signals() -> Iterator[checks.CheckMessage]:
                 "each request sends it in a thread.",
                 id="hopless.I004",
             )
+
+
+def _health_checks() -> Iterator[checks.CheckMessage]:
+    for alias, database in connections.settings.items():
+        persistent = database["CONN_MAX_AGE"] != 0 and not database["ENGINE"].endswith(".sqlite3")
+        if persistent and not database["CONN_HEALTH_CHECKS"]:
+            yield checks.Warning(
+                f"DATABASES[{alias!r}] has CONN_MAX_AGE, but not CONN_HEALTH_CHECKS: after a restart of the database, "
+                "one request fails for each kept connection.",
+                hint="Set CONN_HEALTH_CHECKS to True.",
+                id="hopless.W003",
+            )
+
+
+def log_missing_health_checks() -> None:
+    """Log the warnings about health checks when the server starts, because few projects run the system checks there."""
+    for warning in _health_checks():
+        logging.getLogger("hopless").warning("%s %s", warning.msg, warning.hint)
 
 
 def _series(names: list[str]) -> str:

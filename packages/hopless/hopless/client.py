@@ -1,4 +1,4 @@
-"""A client that goes before it is answered: its request is cancelled."""
+"""Cancel a request if its client disconnects before the answer."""
 
 from __future__ import annotations
 
@@ -11,23 +11,36 @@ from django.core.exceptions import RequestAborted
 
 
 class UntilClientGoes:
-    """Cancels the task that enters this if the client goes, and ends without an exception, like ``asyncio.timeout``.
+    """Cancel the task that enters this if the client disconnects, and end without an exception.
 
-    ``listen`` waits until then, and raises RequestAborted; what else it raises, leaving this raises. It is called once
-    the task has to wait for something: a view that never waits has nothing to be cancelled in.
+    Listening begins when the task waits for something: a view that never waits can't be cancelled.
+
+    Args:
+        listen: A function that waits until the client disconnects, and then raises RequestAborted. The context manager
+            raises any other exception of the function.
+
+    Attributes:
+        client_is_gone: Whether the client disconnected.
     """
 
     def __init__(self, listen: Callable[[], Awaitable[None]]) -> None:
+        self.client_is_gone = False
         self._listen = listen
         self._listening: asyncio.Task[None] | None = None
         self._found: Exception | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> UntilClientGoes:
         task = asyncio.current_task()
         assert task is not None
         self._task = task
         self._cancelled_before = _cancelling(task)
         self._beginning = asyncio.get_running_loop().call_soon(self._begin)
+        return self
+
+    async def cancel_now(self) -> None:
+        """Deliver a cancellation by the view itself before the response is sent."""
+        if _cancelling(self._task) > self._cancelled_before:
+            await asyncio.sleep(0)
 
     def _begin(self) -> None:
         self._listening = asyncio.create_task(self._wait())
@@ -44,16 +57,17 @@ class UntilClientGoes:
         if self._listening is None:
             return False
         self._listening.cancel()
-        self._listening = None  # else its traceback would be a cycle, for the garbage collector to find
+        self._listening = None  # otherwise its traceback is a reference cycle
         if self._found is None:
             return False
         if sys.version_info >= (3, 11):
             self._task.uncancel()
         if not isinstance(self._found, RequestAborted):
             raise self._found
+        self.client_is_gone = True
         return kind is asyncio.CancelledError and _cancelling(self._task) <= self._cancelled_before
 
 
 def _cancelling(task: asyncio.Task[Any]) -> int:
-    """How many have asked a task to end. Python 3.10 does not count them."""
+    """Return how many cancellations of a task are pending. Python 3.10 doesn't count them."""
     return task.cancelling() if sys.version_info >= (3, 11) else 0

@@ -1,8 +1,7 @@
-"""Django's ASGI handler, which takes a thread only for what can block."""
+"""Django's ASGI handler, which takes a thread only for code that can block."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable
@@ -10,7 +9,6 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
-from django.conf import settings
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.db import close_old_connections, reset_queries
@@ -20,20 +18,26 @@ from django.http.response import HttpResponseBase
 
 from hopless import middleware, private
 from hopless.client import UntilClientGoes
-from hopless.threads import IdleThreads, RequestThread
+from hopless.context import isolated
+from hopless.threads import RequestThread, Threads
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-# Receivers that look after the connections of a thread: without a thread there is nothing for them to do, or it is
-# done at once.
+# Receivers that look after the connections of a thread. Without a thread they have nothing to do, or they finish at once.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
 
 class Receivers:
-    """Who listens to one of the signals of a request, where ``of_a_thread`` do with Django alone."""
+    """Find out whether a signal has other receivers than Django's own.
+
+    Args:
+        signal: The signal.
+        sender: The class that sends the signal.
+        of_a_thread: Django's own receivers.
+    """
 
     def __init__(self, signal: Signal, sender: type, of_a_thread: set[Any]) -> None:
         self._signal = signal
@@ -43,7 +47,7 @@ class Receivers:
         self._others = True
 
     def need_a_thread(self) -> bool:
-        """Whether there are others, or asynchronous ones."""
+        """Return whether there are other receivers, or asynchronous receivers."""
         if self._connected != self._signal.receivers:
             self._connected = list(self._signal.receivers)
             synchronous, asynchronous = private.receivers(self._signal, self._sender)
@@ -52,18 +56,24 @@ class Receivers:
 
 
 class Handler(private.ASGIHandler):  # type: ignore[misc]
-    """Serves HTTP as Django's handler does, with fewer changes of thread.
+    """Serve HTTP as Django's handler does, with fewer changes of thread.
 
-    ``idle_threads`` are kept between requests. With ``substitute`` each of Django's middleware that is known
-    (``hopless.middleware``) runs in the event loop where it cannot block. With ``whole`` a synchronous view runs
-    with all of its middleware in one thread, as under WSGI; each middleware is then built twice.
+    Monitoring agents replace ``ASGIHandler.__call__`` and other methods, so this class calls all of them.
+
+    Args:
+        threads: The threads for synchronous code.
+        whole: Whether a synchronous view runs with all of its middleware in one thread, as under WSGI. Each middleware is
+            then created twice.
+        substitute: Whether Django's own middleware runs in the event loop when it can't block.
     """
 
-    def __init__(self, idle_threads: int = 20, whole: bool = False, substitute: bool = True) -> None:
-        self._idle = IdleThreads(idle_threads)
+    def __init__(self, threads: Threads, whole: bool = False, substitute: bool = True) -> None:
+        # Receivers that a project connects with sender=ASGIHandler must be called.
+        self._sender = private.ASGIHandler if type(self) is Handler else type(self)
+        self._threads = threads
         self._substitute = substitute
-        self._started = Receivers(signals.request_started, type(self), OF_A_THREAD_AT_START)
-        self._finished = Receivers(signals.request_finished, type(self), OF_A_THREAD_AT_END)
+        self._started = Receivers(signals.request_started, self._sender, OF_A_THREAD_AT_START)
+        self._finished = Receivers(signals.request_finished, self._sender, OF_A_THREAD_AT_END)
         super().__init__()
         self._synchronous: Any = None
         if whole:
@@ -71,43 +81,50 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             self._synchronous.load_middleware()
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Loads settings.MIDDLEWARE, with ours in place of those of Django's that are known."""
-        named = settings.MIDDLEWARE
-        if self._substitute:
-            settings.MIDDLEWARE = middleware.substituted(named)
-        try:
+        """Load settings.MIDDLEWARE with the classes of hopless.middleware instead of Django's."""
+        if not self._substitute:
             super().load_middleware(is_async)
-        finally:
-            settings.MIDDLEWARE = named
+            return
+        with middleware.instead_of_djangos():
+            super().load_middleware(is_async)
+        self._view_middleware = [middleware.ask_predicate(hook) for hook in self._view_middleware]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one connection of ASGI's HTTP protocol (ASGI specification, HTTP & WebSocket, version 2)."""
-        if scope["type"] != "http":
-            await super().__call__(scope, receive, send)  # which refuses it
-            return
-        if asyncio.current_task() is None:  # a server with tasks of its own kind: they cannot be cancelled
-            await asyncio.create_task(self._serve(scope, receive, send))
+        """Serve one request in a thread-sensitive context that keeps its thread, unless the caller has a context."""
+        if private.caller_has_a_thread():
+            await super().__call__(scope, receive, send)
         else:
-            await self._serve(scope, receive, send)
+            with RequestThread(self._threads):
+                await super().__call__(scope, receive, send)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with RequestThread(self._idle) as thread:
-            try:
-                body = await self.read_body(receive)
-            except RequestAborted:
-                return
-            with contextlib.closing(body):
-                private.set_script_prefix(private.get_script_prefix(scope))
-                await self._start(scope, thread)
-                request, response = self.create_request(scope, body)
-                if request is None:
-                    await self.send_response(response, send)
-                else:
-                    response = await self._answer(request, receive, send)
-                await self._finish(response, thread)
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body of a request and answer it."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with contextlib.closing(body):
+            await isolated(self._serve(scope, body, receive, send))
+
+    async def _serve(self, scope: Scope, body: BinaryIO, receive: Receive, send: Send) -> None:
+        thread = private.thread_sensitive_context()
+        if not isinstance(thread, RequestThread) or not thread.claim():
+            thread = None
+        private.set_script_prefix(private.get_script_prefix(scope))
+        await self._start(scope, thread)
+        request, response = self.create_request(scope, body)
+        client_is_gone = False
+        if request is None:
+            body.close()
+            await self.send_response(response, send)
+        else:
+            response, client_is_gone = await self._answer(request, receive, send)
+        await self._finish(response, thread)
+        if thread is not None:
+            thread.complete = not client_is_gone
 
     async def read_body(self, receive: Receive) -> BinaryIO:
-        """The body of a request: an empty one needs no temporary file."""
+        """Return the body of a request. An empty body needs no temporary file."""
         first = await receive()
         if first["type"] == "http.request" and not first.get("body") and not first.get("more_body"):
             return BytesIO()
@@ -119,42 +136,53 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         file: BinaryIO = await super().read_body(receive_again)
         return file
 
-    async def _start(self, scope: Scope, thread: RequestThread) -> None:
-        """Sends request_started; where only the database listens, in the thread of the request, should it get one."""
-        if self._started.need_a_thread():
-            await signals.request_started.asend(sender=type(self), scope=scope)
+    async def _start(self, scope: Scope, thread: RequestThread | None) -> None:
+        """Send request_started. If only Django listens, the request's thread sends it before its first work."""
+        if thread is None or self._started.need_a_thread():
+            await signals.request_started.asend(sender=self._sender, scope=scope)
         else:
-            thread.first = functools.partial(signals.request_started.send, sender=type(self), scope=scope)
+            thread.first = functools.partial(signals.request_started.send, sender=self._sender, scope=scope)
 
-    async def _answer(self, request: HttpRequest, receive: Receive, send: Send) -> HttpResponseBase | None:
-        """The response to a request; None where the client went before there was one."""
+    async def _answer(
+        self, request: HttpRequest, receive: Receive, send: Send
+    ) -> tuple[HttpResponseBase | None, bool]:
+        """Answer a request.
+
+        Returns:
+            The response, or None if the client disconnected before it, and whether the client disconnected.
+        """
         response = None
-        with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)):
+        with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)) as client:
             response = await self.run_get_response(request)
+            response._handler_class = self._sender
+            await client.cancel_now()
             await self.send_response(response, send)
-        return response
+        return response, client.client_is_gone
 
-    async def _finish(self, response: HttpResponseBase | None, thread: RequestThread) -> None:
-        """Closes a response, which sends request_finished: in a thread where that can block.
+    async def _finish(self, response: HttpResponseBase | None, thread: RequestThread | None) -> None:
+        """Close a response, which sends request_finished. Use a thread if this can block.
 
-        It is not sent where nobody but Django listens, for connections and caches, and this request has made none.
+        The signal isn't sent if only Django listens, and the request has made no connection and no cache.
         """
         if response is None:
-            finish = functools.partial(signals.request_finished.send, sender=type(self))
+            finish = functools.partial(signals.request_finished.send, sender=self._sender)
             blocks = False
         else:
             finish = response.close
             blocks = response.streaming or not private.closes_nothing(response)
-        if blocks or thread.holds_connections or self._finished.need_a_thread():
+        if thread is None:
             await sync_to_async(finish)()
+        elif blocks or thread.needs_closing or self._finished.need_a_thread():
+            private.forget_cancelled_calls()
+            await sync_to_async(thread.finish)(finish)
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)
-            private.reset_urlconf(type(self))  # the third that Django has listening
+            private.reset_urlconf(self._sender)  # the third receiver of Django
         else:
             finish()
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """The response to a request: of the synchronous chain where ``whole`` was asked for and the view is so."""
+        """Return the response, from the synchronous chain of middleware with ``whole`` and a synchronous view."""
         if self._synchronous is not None and _is_synchronous(request):
             response: HttpResponseBase = await sync_to_async(self._synchronous.get_response)(request)
             return response
@@ -163,10 +191,10 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
 
 
 def _is_synchronous(request: HttpRequest) -> bool:
-    """Whether a request goes to a synchronous view. Either chain serves any view: only the cost depends on this."""
+    """Return whether a request has a synchronous view. Both chains serve any view: only the cost is different."""
     try:
         return not iscoroutinefunction(private.get_resolver().resolve(request.path_info).func)
     except Http404:
         return True
-    except Exception:  # of a URL converter: the other chain raises it in its place
+    except Exception:  # of a URL converter: the other chain raises it again
         return False

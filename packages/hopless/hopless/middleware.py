@@ -1,15 +1,17 @@
-"""Django's own middleware, each hook in the event loop where it cannot block, else in a thread as Django does it.
+"""Run the hooks of Django's own middleware in the event loop when they can't block, and otherwise in a thread.
 
-Nothing of Django's is written again: ``hopless.middleware.SessionMiddleware`` is Django's class, and a predicate for
-each hook that says whether this call may block. ``get_asgi_application`` puts them in place of Django's; a project that
-cannot change its asgi.py can name them in MIDDLEWARE. A subclass that overrides something of Django's is not known, and
-hops.
+``hopless.middleware.SessionMiddleware`` is a subclass of Django's class, with a predicate for each hook that returns
+whether a call may block. ``get_asgi_application`` uses these classes instead of Django's. If you can't change asgi.py,
+add them to MIDDLEWARE. The hooks of a subclass that overrides Django's methods always run in a thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import importlib
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -156,11 +158,7 @@ class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
     def __init__(self, get_response: Any) -> None:
         super().__init__(get_response)
         self._request = self._hook("request")
-        self._view = self._hook("view")
         self._response = self._hook("response")
-        if self.async_mode and hasattr(self, "process_view"):
-            # Django wraps a synchronous process_view as it loads the middleware, before a predicate could be asked.
-            self.process_view: Callable[..., Any] = self._process_view
 
     def _hook(self, name: str) -> tuple[Any, Predicate]:
         return getattr(self, f"process_{name}", None), self.blocks.get(name, always)
@@ -178,10 +176,6 @@ class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
             )
         return response
 
-    async def _process_view(self, *args: Any) -> Any:
-        hook, blocks = self._view
-        return await sync_to_async(hook)(*args) if blocks(*args) else hook(*args)
-
 
 @functools.cache
 def known(path: str) -> type:
@@ -194,9 +188,55 @@ def known(path: str) -> type:
     return type(original.__name__, (HopsToBlock, original), values)
 
 
-def substituted(paths: Iterable[str]) -> list[str]:
-    """MIDDLEWARE, with those here in place of Django's."""
-    return [f"{__name__}.{path.rpartition('.')[2]}" if path in KNOWN else path for path in paths]
+_loading = threading.Lock()
+
+
+@contextlib.contextmanager
+def instead_of_djangos() -> Iterator[None]:
+    """Replace Django's classes in their modules while a handler imports settings.MIDDLEWARE.
+
+    The settings keep Django's names, and a monitoring agent that wraps what is imported finds these classes.
+    """
+    with _loading, contextlib.ExitStack() as stack:
+        for path in settings.MIDDLEWARE:
+            # Import all modules first: a subclass of a project must have Django's class as its base.
+            # Django raises the exception again, with its own message.
+            with contextlib.suppress(Exception):
+                import_string(path)
+        for path in set(settings.MIDDLEWARE).intersection(KNOWN):
+            module, _, name = path.rpartition(".")
+            with contextlib.suppress(Exception):
+                ours = known(path)
+                stack.callback(setattr, importlib.import_module(module), name, ours.of_django)
+                setattr(importlib.import_module(module), name, ours)
+        yield
+
+
+def ask_predicate(hook: Any) -> Any:
+    """Return a process_view hook that runs in the event loop if its predicate allows it.
+
+    Django wraps ``process_view`` while it loads the middleware, and a monitoring agent may have wrapped it before, so
+    the attribute of the middleware must remain synchronous.
+
+    Args:
+        hook: The asynchronous function that Django calls before a view.
+    """
+    wrapped = hook
+    while wrapped is not None:
+        middleware = getattr(wrapped, "__self__", None)
+        if isinstance(middleware, HopsToBlock):
+            break
+        wrapped = getattr(wrapped, "__wrapped__", None)
+    else:
+        return hook
+    blocks, synchronous = middleware.blocks.get("view", always), getattr(hook, "__wrapped__", None)
+    if blocks is always or synchronous is None:
+        return hook
+
+    async def process_view(*args: Any) -> Any:
+        return await hook(*args) if blocks(*args) else synchronous(*args)
+
+    return process_view
 
 
 def __getattr__(name: str) -> type:

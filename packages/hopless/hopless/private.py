@@ -1,7 +1,7 @@
-"""Names of Django's and asgiref's that are not documented, and that this package needs.
+"""Use the undocumented names of Django and asgiref that this package needs.
 
-They are here and nowhere else. Tested on Django 5.2 and 6.1, and asgiref 3.13. Where one is missing, in a version to
-come, ``missing`` names it, and Django's own handler and middleware serve.
+No other module uses such names. They are tested with Django 5.2 and 6.1, and asgiref 3.13. If a future version lacks a
+name, ``missing`` returns it, and Django's own handler and middleware serve the project.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 NAMES = (
+    "asgiref.sync:AsyncToSync.executors",
     "asgiref.sync:SyncToAsync.context_to_thread_executor",
     "asgiref.sync:SyncToAsync.thread_sensitive_context",
+    "django.core.asgi:ASGIHandler",
     "django.core.cache:close_caches",
     "django.core.handlers.asgi:ASGIHandler.create_request",
     "django.core.handlers.asgi:ASGIHandler.get_response_async",
+    "django.core.handlers.asgi:ASGIHandler.handle",
     "django.core.handlers.asgi:ASGIHandler.listen_for_disconnect",
     "django.core.handlers.asgi:ASGIHandler.load_middleware",
     "django.core.handlers.asgi:ASGIHandler.read_body",
@@ -41,9 +44,14 @@ NAMES = (
     "django.utils.deprecation:MiddlewareMixin.__acall__",
     "django.utils.translation.trans_real:_translations",
 )
-# What an object of a class has once it is made.
-ATTRIBUTES = {"django.dispatch:Signal": "receivers", "django.http:HttpResponse": "_resource_closers"}
-# What a function takes.
+# Attributes of an object, by its class.
+ATTRIBUTES = (
+    ("django.core.handlers.base:BaseHandler", "_view_middleware"),
+    ("django.dispatch:Signal", "receivers"),
+    ("django.http:HttpResponse", "_handler_class"),
+    ("django.http:HttpResponse", "_resource_closers"),
+)
+# Parameters of a function.
 PARAMETERS = {"django.utils.connection:BaseConnectionHandler.all": "initialized_only"}
 
 
@@ -55,6 +63,7 @@ def _found(path: str) -> Any:
         return None
 
 
+AsyncToSync = _found("asgiref.sync:AsyncToSync")
 SyncToAsync = _found("asgiref.sync:SyncToAsync")
 ASGIHandler = _found("django.core.handlers.asgi:ASGIHandler")
 BaseHandler = _found("django.core.handlers.base:BaseHandler")
@@ -69,7 +78,7 @@ trans_real = _found("django.utils.translation.trans_real")
 def missing() -> list[str]:
     """The names that this version of Django or asgiref does not have. Needs configured settings."""
     lacking = [path for path in NAMES if _found(path) is None]
-    for path, name in ATTRIBUTES.items():
+    for path, name in ATTRIBUTES:
         if (made := _found(path)) is None or not hasattr(made(), name):
             lacking.append(f"{path}.{name}")
     for path, name in PARAMETERS.items():
@@ -140,6 +149,27 @@ def is_open(connection: Any) -> bool:
     return getattr(connection, "connection", True) is not None
 
 
+def is_clean(connection: Any) -> bool:
+    """Return whether a database connection is in the state in which a request expects it: outside any transaction."""
+    if getattr(connection, "in_atomic_block", False) or getattr(connection, "closed_in_transaction", False):
+        return False
+    if not is_open(connection) or not hasattr(connection, "autocommit"):
+        return True
+    return bool(connection.autocommit == connection.settings_dict["AUTOCOMMIT"])
+
+
+def forget_closed_connections() -> None:
+    """Remove this thread's connection objects that are closed.
+
+    Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a thread
+    of its own.
+    """
+    for alias in connections:
+        connection = getattr(connections._connections, alias, None)
+        if connection is not None and not is_open(connection) and is_clean(connection):
+            del connections[alias]
+
+
 def user_is_loaded(request: HttpRequest) -> bool:
     """Whether the user of a request has been asked for already. Not known is no."""
     return hasattr(request, "_cached_user")
@@ -160,11 +190,33 @@ def language_is_loaded(language: str) -> bool:
     return language in trans_real._translations
 
 
-def enter_context(thread: Any) -> Any:
-    """Makes a thread-sensitive context, which is its own executor, that of the code to come. Returns what leaves it.
+def thread_sensitive_context() -> Any:
+    """Return the current thread-sensitive context, or None."""
+    return SyncToAsync.thread_sensitive_context.get(None)
 
-    asgiref's ``ThreadSensitiveContext(executor=...)`` does the same, and refuses tasks that outlive their request. With
-    Django's own context they go on, in a thread of their own, and so they do with this.
+
+def caller_has_a_thread() -> bool:
+    """Return whether the caller of the application has chosen a thread for synchronous code."""
+    return thread_sensitive_context() is not None or getattr(AsyncToSync.executors, "current", None) is not None
+
+
+def forget_cancelled_calls() -> None:
+    """Send the following synchronous code to the request's own thread.
+
+    If a request is cancelled while ``async_to_sync`` waits in a thread, asgiref copies the executor of that call to the
+    task. The executor has ended and refuses work.
+    """
+    AsyncToSync.executors.current = None
+
+
+def enter_context(thread: Any) -> Any:
+    """Make a thread-sensitive context, which is its own executor, the context of the following code.
+
+    ``ThreadSensitiveContext(executor=...)`` of asgiref does the same, but refuses tasks that outlive their request. Such
+    tasks work with Django's own context, and with this function.
+
+    Returns:
+        The token for ``leave_context``.
     """
     token = SyncToAsync.thread_sensitive_context.set(thread)
     SyncToAsync.context_to_thread_executor[thread] = thread
@@ -172,6 +224,6 @@ def enter_context(thread: Any) -> Any:
 
 
 def leave_context(thread: Any, token: Any) -> None:
-    """The end of ``enter_context``."""
+    """Undo ``enter_context``."""
     SyncToAsync.context_to_thread_executor.pop(thread, None)
     SyncToAsync.thread_sensitive_context.reset(token)

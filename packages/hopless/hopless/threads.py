@@ -1,4 +1,4 @@
-"""Threads that outlive a request, each lent to one request at a time."""
+"""Keep threads between requests and lend each thread to one request at a time."""
 
 from __future__ import annotations
 
@@ -16,56 +16,126 @@ from django.core.cache.backends.base import BaseCache
 from django.db import connections
 
 from hopless import private
+from hopless.limit import Job, ThreadLimit
 
 
-class IdleThreads:
-    """Threads without work, the one used last on top. A request never waits for one: where none is idle, one more is
-    started, as Django does for each request.
+class Worker(ThreadPoolExecutor):
+    """A thread with its database connections.
 
-    ``keep`` is how many stay; a thread that ends closes its database connections.
+    Attributes:
+        requests: The number of requests that the thread has worked for.
+        open_connections: The number of database connections that the last work left open.
+        needs_closing: Whether the last work left a connection, or a cache with a close method of its own.
+        clean: Whether the last work left no transaction behind.
     """
 
-    def __init__(self, keep: int) -> None:
-        self.keep = keep
-        self._idle: deque[ThreadPoolExecutor] = deque()
+    def __init__(self) -> None:
+        super().__init__(max_workers=1, thread_name_prefix="hopless")
+        self.requests = 0
+        self.open_connections = 0
+        self.needs_closing = False
+        self.clean = True
+
+    def inspect(self) -> None:
+        """Record the state of this thread's connections and caches. Call it in the thread."""
+        found = private.initialised(connections)
+        self.open_connections = sum(map(private.is_open, found))
+        self.clean = all(map(private.is_clean, found))
+        self.needs_closing = bool(found) or any(
+            type(cache).close is not BaseCache.close for cache in private.initialised(caches)
+        )
+
+    def end(self) -> None:
+        """End the thread after its submitted work, and close its connections."""
+        self.submit(connections.close_all)
+        self.shutdown(wait=False)
+
+
+class Threads:
+    """The threads of one application. The idle thread that was used last is taken first.
+
+    A request never waits in ``take``: if all threads are busy, another thread is started.
+
+    Args:
+        keep: The maximum number of idle threads.
+        max_requests: The number of requests after which a thread is replaced, or 0 to keep it.
+        max_threads: The maximum number of requests that run synchronous code at the same time, or None.
+    """
+
+    every: weakref.WeakSet[Threads] = weakref.WeakSet()
+
+    def __init__(self, keep: int, max_requests: int = 0, max_threads: int | None = None) -> None:
+        self.limit = None if max_threads is None else ThreadLimit(max_threads)
+        self.started = 0
+        self.busy: set[Worker] = set()
+        self.idle: deque[Worker] = deque()
+        self._keep = keep
+        self._max_requests = max_requests
+        self.every.add(self)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=functools.partial(_forget, weakref.ref(self)))
 
-    def take(self) -> ThreadPoolExecutor:
-        """A thread for one request."""
+    def take(self) -> Worker:
+        """Return a thread for one request."""
         try:
-            return self._idle.pop()
+            worker = self.idle.pop()
         except IndexError:
-            return ThreadPoolExecutor(max_workers=1, thread_name_prefix="hopless")
+            worker = Worker()
+            self.started += 1
+        worker.requests += 1
+        self.busy.add(worker)
+        return worker
 
-    def give_back(self, thread: ThreadPoolExecutor) -> None:
-        """Takes back a thread that has nothing left to do."""
-        if len(self._idle) < self.keep:
-            self._idle.append(thread)
+    def give_back(self, worker: Worker) -> None:
+        """Keep a thread that has no work left, unless there are enough idle threads or it must be replaced."""
+        if len(self.idle) < self._keep and (not self._max_requests or worker.requests < self._max_requests):
+            self.busy.discard(worker)
+            self.idle.append(worker)
         else:
-            thread.submit(connections.close_all)
-            thread.shutdown(wait=False)
+            self.discard(worker)
+
+    def discard(self, worker: Worker) -> None:
+        """End a thread that no other request may use."""
+        self.busy.discard(worker)
+        worker.end()
 
 
-def _forget(threads: weakref.ref[IdleThreads]) -> None:
-    """The threads of a parent do not exist in the process that it forks."""
-    if (idle := threads()) is not None:
-        idle._idle.clear()
+def _forget(reference: weakref.ref[Threads]) -> None:
+    """Forget the threads of the parent, which don't exist in a forked process."""
+    if (threads := reference()) is not None:
+        threads.idle.clear()
+        threads.busy.clear()
+        threads.started = 0
+        if threads.limit is not None:
+            threads.limit = ThreadLimit(threads.limit.number)
 
 
 class RequestThread(ThreadSensitiveContext, Executor):
-    """The thread of one request, and its thread-sensitive context: a thread is borrowed at the first work.
+    """The thread of one request, and the request's thread-sensitive context.
 
-    ``first`` runs in it before that.
+    The first work of the request takes a thread, and the end of the request gives the thread back.
+
+    Args:
+        threads: The threads of the application.
+
+    Attributes:
+        first: A function that the thread calls before its first work.
+        complete: Whether the request ended normally. Otherwise a middleware may not have cleaned up, so the thread ends.
+        worker: The thread, or None before the first work.
+        running: The number of jobs that run or wait in the thread, if the number of threads is limited.
+        waiting: The jobs that wait until the limit has a place for the request.
     """
 
-    def __init__(self, idle: IdleThreads) -> None:
+    def __init__(self, threads: Threads) -> None:
         super().__init__()
         self.first: Callable[[], object] | None = None
-        self._idle = idle
-        self._thread: ThreadPoolExecutor | None = None
+        self.complete = False
+        self.worker: Worker | None = None
+        self.running = 0
+        self.waiting: list[Job] = []
+        self._threads = threads
         self._last: Future[Any] | None = None
-        self._open = False
+        self._claimed = False
 
     def __enter__(self) -> RequestThread:
         self._token = private.enter_context(self)
@@ -75,17 +145,37 @@ class RequestThread(ThreadSensitiveContext, Executor):
         private.leave_context(self, self._token)
         self.release()
 
+    def claim(self) -> bool:
+        """Return True to the first caller, the request itself. A nested request must not claim the thread again."""
+        first, self._claimed = not self._claimed, True
+        return first
+
     @property
-    def holds_connections(self) -> bool:
-        """Whether its work has left a connection open, or may yet: a cancelled request may leave work in it."""
-        last = self._last
-        return last is not None and (self._open or last.cancelled() or not last.done())
+    def needs_closing(self) -> bool:
+        """Whether the thread has a connection or a cache, or unfinished work that may create one."""
+        if (last := self._last) is None:
+            return False
+        worker = self.worker
+        return worker is None or worker.needs_closing or last.cancelled() or not last.done()
+
+    def finish(self, close: Callable[[], object]) -> None:
+        """Close the response in the thread, and forget the state of connections that aren't kept."""
+        close()
+        private.forget_closed_connections()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self._thread is None:
-            self._thread = self._idle.take()
-        self._last = self._thread.submit(self._work, fn, *args, **kwargs)
+        """Run a function in the request's thread, after the functions that were submitted before."""
+        if (limit := self._threads.limit) is None:
+            self._last = self.take().submit(self._work, fn, *args, **kwargs)
+        else:
+            self._last = limit.submit(self, Job(functools.partial(self._work, fn, *args, **kwargs)))
         return self._last
+
+    def take(self) -> Worker:
+        """Return the request's thread, which is an idle thread of the application at first."""
+        if self.worker is None:
+            self.worker = self._threads.take()
+        return self.worker
 
     def _work(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if self.first is not None:
@@ -94,24 +184,27 @@ class RequestThread(ThreadSensitiveContext, Executor):
         try:
             return fn(*args, **kwargs)
         finally:
-            self._open = _connections_are_open()
+            self.take().inspect()
 
     def release(self) -> None:
-        """Gives the thread back once it has done all that was submitted."""
-        if (thread := self._thread) is not None and self._last is not None:
-            self._thread = None
-            self._last.add_done_callback(lambda last: self._done(thread, last))
+        """Give the thread back at the end of the request.
 
-    def _done(self, thread: ThreadPoolExecutor, last: Future[Any]) -> None:
-        if last.cancelled():  # and what was submitted before it may still run
-            last = thread.submit(lambda: None)
-            last.add_done_callback(lambda _: self._idle.give_back(thread))
+        The thread ends instead if the request didn't end normally, if it left work behind, or if it left a connection
+        in a transaction. The next request must not see what such a request left in the thread.
+        """
+        worker, last = self.worker, self._last
+        if last is None or (worker is None and all(job.future.cancelled() for job in self.waiting)):
+            return
+        if worker is None or last.cancelled() or not last.done():
+            self.submit(_nothing).add_done_callback(self._discard)
+        elif self.complete and worker.clean:
+            self._threads.give_back(worker)
         else:
-            self._idle.give_back(thread)
+            self._threads.discard(worker)
+
+    def _discard(self, _: Future[Any]) -> None:
+        self._threads.discard(self.take())
 
 
-def _connections_are_open() -> bool:
-    """Whether this thread has connections that the end of a request has to look after."""
-    return any(map(private.is_open, private.initialised(connections))) or any(
-        type(one).close is not BaseCache.close for one in private.initialised(caches)
-    )
+def _nothing() -> None:
+    """Run after the work that a request left behind."""

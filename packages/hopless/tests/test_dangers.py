@@ -14,7 +14,7 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 from django.test import override_settings
 from hopless import get_asgi_application
-from hopless.threads import IdleThreads, RequestThread
+from hopless.threads import RequestThread, Threads
 
 from tests.conftest import ask, run
 from tests.project.urls import later, stop
@@ -52,19 +52,20 @@ def test_a_job_that_nobody_waits_for_holds_up_no_other_request(app):
     assert asyncio.run(main()) == 200
 
 
-def test_a_thread_is_given_back_when_all_that_was_submitted_is_done():
-    idle = IdleThreads(5)
-    thread = RequestThread(idle)
+def test_unfinished_work_ends_the_thread():
+    threads = Threads(5)
+    thread = RequestThread(threads)
     going_on = threading.Event()
     thread.submit(going_on.wait)
     thread.submit(print).cancel()
+    thread.complete = True
+    worker = thread.worker
     thread.release()
-    assert not idle._idle
+    assert worker in threads.busy
     going_on.set()
-    deadline = time.monotonic() + 10
-    while not idle._idle and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(idle._idle) == 1
+    worker.shutdown(wait=True)
+    assert not threads.busy
+    assert not threads.idle
 
 
 def test_the_jobs_of_a_request_share_a_thread(app):

@@ -1,4 +1,4 @@
-"""Where Django or asgiref lacks something that is needed, Django's own application serves, and that is said once."""
+"""Test that Django's own application serves, with one warning, if Django or asgiref lacks a name."""
 
 import ast
 import json
@@ -14,11 +14,11 @@ from hopless import private
 PACKAGE = Path(hopless.__file__).parent
 EVERY = [
     *private.NAMES,
-    *(f"{path}.{name}" for path, name in private.ATTRIBUTES.items()),
+    *(f"{path}.{name}" for path, name in private.ATTRIBUTES),
     *(f"{path}({name})" for path, name in private.PARAMETERS.items()),
 ]
-# Takes a name away before hopless is there, and says what that then does. Django, which needs the name itself, is an
-# application that says who it is.
+# Remove a name before hopless is imported, and print what hopless returns. Django needs the name itself, so a string
+# stands for its handler.
 WITHOUT = """
 import json, logging, pkgutil, sys
 from django.apps import apps
@@ -51,7 +51,11 @@ said, handler = [], logging.Handler()
 handler.emit = lambda record: said.append(record.getMessage())
 logging.getLogger("hopless").addHandler(handler)
 apps.populate(settings.INSTALLED_APPS)
-asgi.get_asgi_application = lambda: "Django's own"
+if hasattr(asgi, "ASGIHandler"):
+    asgi.ASGIHandler = lambda: "Django's own"
+    asgi.get_asgi_application = lambda: asgi.ASGIHandler()
+else:
+    asgi.get_asgi_application = lambda: "Django's own"
 
 from hopless import checks, get_asgi_application, middleware
 applications = [get_asgi_application(), get_asgi_application(whole=True)]
@@ -64,7 +68,7 @@ DOCUMENTED = {
     "django.apps": {"AppConfig"},
     "django.conf": {"settings"},
     "django.contrib.messages": {"get_messages"},
-    "django.core": {"checks", "signals"},
+    "django.core": {"asgi", "checks", "signals"},
     "django.core.asgi": {"get_asgi_application"},
     "django.core.cache": {"caches"},
     "django.core.cache.backends.base": {"BaseCache"},

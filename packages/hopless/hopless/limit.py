@@ -1,0 +1,97 @@
+"""Limit how many requests run synchronous code at the same time."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hopless.threads import RequestThread
+
+
+class Job:
+    """A function that a request submitted, and the future for its result."""
+
+    def __init__(self, fn: Callable[[], Any]) -> None:
+        self.future: Future[Any] = Future()
+        self._fn = fn
+
+    def run(self) -> None:
+        """Call the function, unless the request was cancelled while it waited."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._fn()
+        except BaseException as error:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+class ThreadLimit:
+    """Let a number of requests run synchronous code, and let the others wait in order.
+
+    A request counts only while its synchronous code runs, so an asynchronous view that waits doesn't take a place. A
+    request that already has a thread goes before the requests that haven't started: it holds a database connection.
+
+    Args:
+        number: The maximum number of requests that run synchronous code at the same time.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._free = number
+        self._lock = threading.Lock()
+        self._resumed: deque[RequestThread] = deque()
+        self._new: deque[RequestThread] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait for a place."""
+        with self._lock:
+            return sum(bool(_not_cancelled(thread)) for thread in (*self._resumed, *self._new))
+
+    def submit(self, thread: RequestThread, job: Job) -> Future[Any]:
+        """Run a job in a request's thread as soon as the request has a place."""
+        with self._lock:
+            if not thread.running and (thread.waiting or not self._free):
+                if not thread.waiting:
+                    (self._resumed if thread.worker else self._new).append(thread)
+                thread.waiting.append(job)
+                return job.future
+            if not thread.running:
+                self._free -= 1
+            thread.running += 1
+        self._start(thread, job)
+        return job.future
+
+    def _start(self, thread: RequestThread, job: Job) -> None:
+        thread.take().submit(self._run, thread, job)
+
+    def _run(self, thread: RequestThread, job: Job) -> None:
+        job.run()
+        with self._lock:
+            thread.running -= 1
+            if thread.running:
+                return
+            following = self._next()
+        for thread, job in following:
+            self._start(thread, job)
+
+    def _next(self) -> list[tuple[RequestThread, Job]]:
+        """Return the jobs of the next request, which takes the place, or free the place."""
+        while queue := self._resumed or self._new:
+            thread = queue.popleft()
+            jobs, thread.waiting = _not_cancelled(thread), []
+            if jobs:
+                thread.running = len(jobs)
+                return [(thread, job) for job in jobs]
+        self._free += 1
+        return []
+
+
+def _not_cancelled(thread: RequestThread) -> list[Job]:
+    return [job for job in thread.waiting if not job.future.cancelled()]
