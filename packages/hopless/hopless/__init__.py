@@ -18,12 +18,12 @@ def get_asgi_application(
 ) -> Any:
     """Return the ASGI application of the project, instead of ``django.core.asgi.get_asgi_application``.
 
-    If this version of Django or asgiref lacks a name that hopless needs, the application is Django's own, and the logger
-    ``hopless`` prints a warning.
+    If this version of Django or asgiref lacks a name that hopless needs, the application is Django's own, and the
+    logger ``hopless`` prints a warning.
 
     Args:
-        idle_threads: The maximum number of threads that are kept between requests, with their database connections. With
-            0, each request starts its own thread.
+        idle_threads: The maximum number of threads that are kept between requests, with their database connections.
+            With 0, each request starts its own thread.
         max_threads: The maximum number of requests that run synchronous code at the same time. Further requests wait in
             order. With None, there is no limit, as in Django.
         max_requests: The number of requests after which a thread is replaced. With 0, threads are never replaced.
@@ -64,8 +64,8 @@ def counters() -> dict[str, int]:
 
     Returns:
         ``threads_busy`` (threads that requests use now), ``threads_idle`` (threads that are kept), ``threads_started``
-        (since the process started), ``connections_open`` (database connections that threads held after their last work),
-        and ``requests_waiting`` (requests that wait because of ``max_threads``).
+        (since the process started), ``connections_open`` (database connections that threads held after their last
+        work), and ``requests_waiting`` (requests that wait because of ``max_threads``).
     """
     from hopless.threads import Threads
 

@@ -25,7 +25,7 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-# Receivers that look after the connections of a thread. Without a thread they have nothing to do, or they finish at once.
+# Receivers that look after the connections of a thread. Without a thread they have nothing to do, or don't block.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
@@ -62,10 +62,12 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
 
     Args:
         threads: The threads for synchronous code.
-        whole: Whether a synchronous view runs with all of its middleware in one thread, as under WSGI. Each middleware is
-            then created twice.
+        whole: Whether a synchronous view runs with all of its middleware in one thread, as under WSGI. Each middleware
+            is then created twice.
         substitute: Whether Django's own middleware runs in the event loop when it can't block.
     """
+
+    _view_middleware: list[Any]
 
     def __init__(self, threads: Threads, whole: bool = False, substitute: bool = True) -> None:
         # Receivers that a project connects with sender=ASGIHandler must be called.
@@ -143,9 +145,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         else:
             thread.first = functools.partial(signals.request_started.send, sender=self._sender, scope=scope)
 
-    async def _answer(
-        self, request: HttpRequest, receive: Receive, send: Send
-    ) -> tuple[HttpResponseBase | None, bool]:
+    async def _answer(self, request: HttpRequest, receive: Receive, send: Send) -> tuple[HttpResponseBase | None, bool]:
         """Answer a request.
 
         Returns:

@@ -188,7 +188,7 @@ def known(path: str) -> type:
     return type(original.__name__, (HopsToBlock, original), values)
 
 
-_loading = threading.Lock()
+_loading = threading.RLock()
 
 
 @contextlib.contextmanager
@@ -206,9 +206,9 @@ def instead_of_djangos() -> Iterator[None]:
         for path in set(settings.MIDDLEWARE).intersection(KNOWN):
             module, _, name = path.rpartition(".")
             with contextlib.suppress(Exception):
-                ours = known(path)
-                stack.callback(setattr, importlib.import_module(module), name, ours.of_django)
+                djangos, ours = import_string(path), known(path)
                 setattr(importlib.import_module(module), name, ours)
+                stack.callback(setattr, importlib.import_module(module), name, djangos)
         yield
 
 
@@ -229,7 +229,8 @@ def ask_predicate(hook: Any) -> Any:
         wrapped = getattr(wrapped, "__wrapped__", None)
     else:
         return hook
-    blocks, synchronous = middleware.blocks.get("view", always), getattr(hook, "__wrapped__", None)
+    blocks: Predicate = middleware.blocks.get("view", always)
+    synchronous = getattr(hook, "__wrapped__", None)
     if blocks is always or synchronous is None:
         return hook
 

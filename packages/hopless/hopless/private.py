@@ -212,8 +212,8 @@ def forget_cancelled_calls() -> None:
 def enter_context(thread: Any) -> Any:
     """Make a thread-sensitive context, which is its own executor, the context of the following code.
 
-    ``ThreadSensitiveContext(executor=...)`` of asgiref does the same, but refuses tasks that outlive their request. Such
-    tasks work with Django's own context, and with this function.
+    ``ThreadSensitiveContext(executor=...)`` of asgiref does the same, but refuses tasks that outlive their request.
+    Such tasks work with Django's own context, and with this function.
 
     Returns:
         The token for ``leave_context``.

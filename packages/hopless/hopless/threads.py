@@ -8,7 +8,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 from asgiref.sync import ThreadSensitiveContext
 from django.core.cache import caches
@@ -62,7 +62,7 @@ class Threads:
         max_threads: The maximum number of requests that run synchronous code at the same time, or None.
     """
 
-    every: weakref.WeakSet[Threads] = weakref.WeakSet()
+    every: ClassVar[weakref.WeakSet[Threads]] = weakref.WeakSet()
 
     def __init__(self, keep: int, max_requests: int = 0, max_threads: int | None = None) -> None:
         self.limit = None if max_threads is None else ThreadLimit(max_threads)
@@ -120,7 +120,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
     Attributes:
         first: A function that the thread calls before its first work.
-        complete: Whether the request ended normally. Otherwise a middleware may not have cleaned up, so the thread ends.
+        complete: Whether the request ended normally. Otherwise the thread ends: a middleware may not have cleaned up.
         worker: The thread, or None before the first work.
         running: The number of jobs that run or wait in the thread, if the number of threads is limited.
         waiting: The jobs that wait until the limit has a place for the request.

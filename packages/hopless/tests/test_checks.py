@@ -1,11 +1,13 @@
 """``manage.py check`` says what of a project still hops, and why."""
 
 import io
+import logging
 
 import pytest
 from django.core.management import call_command
+from django.db import connections
 from django.test import override_settings
-from hopless.checks import hops
+from hopless.checks import hops, log_missing_health_checks
 
 from tests.project.settings import SEVEN
 
@@ -43,6 +45,20 @@ FOUND = [
 @pytest.mark.parametrize(("settings", "text"), FOUND)
 def test_what_hops_is_named(settings, text):
     assert texts(**settings) == [text]
+
+
+@pytest.mark.parametrize(("engine", "age", "health", "warned"), [
+    ("postgresql", 600, False, True), ("postgresql", None, False, True), ("postgresql", 600, True, False),
+    ("postgresql", 0, False, False), ("sqlite3", 600, False, False),
+])  # fmt: skip
+def test_missing_health_checks_are_reported(monkeypatch, caplog, engine, age, health, warned):
+    database = {"ENGINE": f"django.db.backends.{engine}", "CONN_MAX_AGE": age, "CONN_HEALTH_CHECKS": health}
+    monkeypatch.setattr(connections, "_settings", {"default": database})
+    monkeypatch.setitem(connections.__dict__, "settings", {"default": database})
+    assert [text.partition(":")[0] for text in texts()] == ["hopless.W003"] * warned
+    with caplog.at_level(logging.WARNING, "hopless"):
+        log_missing_health_checks()
+    assert ("CONN_HEALTH_CHECKS" in caplog.text) is warned
 
 
 def test_ours_by_name_in_middleware_are_known():

@@ -12,6 +12,7 @@ from django.core.cache import caches
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.exceptions import RequestAborted
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers.asgi import ASGIHandler
 from django.core.signals import request_finished
 from django.db import connections
 from django.http import HttpResponse
@@ -124,7 +125,7 @@ def test_the_urlconf_is_reset(make):
 
 
 @pytest.mark.parametrize("mutant", [False, True])
-@pytest.mark.parametrize("kind", ["synchronous", "asynchronous", "of our sender"])
+@pytest.mark.parametrize("kind", ["synchronous", "asynchronous", "of Django's sender"])
 def test_a_receiver_of_somebody_else_is_reached_and_a_mutant_leaves_it_out(monkeypatch, kind, mutant):
     def receiver(**_):
         seen["received"] = True
@@ -134,13 +135,13 @@ def test_a_receiver_of_somebody_else_is_reached_and_a_mutant_leaves_it_out(monke
 
     app = get_asgi_application()
     connected = asynchronous if kind == "asynchronous" else receiver
-    request_finished.connect(connected, sender=type(app) if kind == "of our sender" else None)
+    request_finished.connect(connected, sender=ASGIHandler if kind == "of Django's sender" else None)
     if mutant:
         monkeypatch.setattr(Receivers, "need_a_thread", lambda _: False)
     try:
         assert ("received" in served(lambda: app, "/urlconf/")) is not mutant
     finally:
-        request_finished.disconnect(connected, sender=type(app) if kind == "of our sender" else None)
+        request_finished.disconnect(connected, sender=ASGIHandler if kind == "of Django's sender" else None)
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])

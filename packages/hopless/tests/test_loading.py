@@ -2,9 +2,10 @@
 
 import asyncio
 import functools
+import threading
 
 import pytest
-from asgiref.sync import ThreadSensitiveContext, iscoroutinefunction, sync_to_async
+from asgiref.sync import ThreadSensitiveContext, iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.core import asgi
 from django.core.handlers import base
@@ -33,8 +34,6 @@ class CountsItself:
         self.get_response = get_response
         found["created"] = found.get("created", 0) + 1
         found["names"] = list(settings.MIDDLEWARE)
-        from asgiref.sync import markcoroutinefunction
-
         markcoroutinefunction(self)
 
     async def __call__(self, request):
@@ -47,7 +46,7 @@ async def cancels_itself(request):
 
 
 async def thread_of_context(request):
-    found["executor"] = await sync_to_async(lambda: __import__("threading").current_thread().name)()
+    found["executor"] = await sync_to_async(lambda: threading.current_thread().name)()
     return HttpResponse()
 
 
@@ -161,7 +160,7 @@ def test_receivers_of_djangos_handler_are_called(signal):
 def test_outer_context_chooses_the_thread(make):
     async def main():
         async with ThreadSensitiveContext():
-            outer = await sync_to_async(lambda: __import__("threading").current_thread().name)()
+            outer = await sync_to_async(lambda: threading.current_thread().name)()
             await ask(make(), "/thread/")
         return outer
 
@@ -171,10 +170,20 @@ def test_outer_context_chooses_the_thread(make):
 
 @pytest.mark.skipif(not hasattr(asyncio.Task, "cancelling"), reason="Python 3.10 doesn't count cancellations")
 def test_self_cancelled_view_sends_nothing():
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b""} if not sent else await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
     async def main():
-        request = asyncio.create_task(ask(get_asgi_application(), "/cancels-itself/"))
+        scope = {"type": "http", "method": "GET", "path": "/cancels-itself/", "headers": [(b"host", b"testserver")]}
+        request = asyncio.create_task(get_asgi_application()(scope, receive, send))
         await asyncio.wait([request])
         return request.cancelled()
 
     with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[]):
         assert asyncio.run(main())
+    assert sent == []

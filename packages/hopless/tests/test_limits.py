@@ -1,0 +1,178 @@
+"""Test the limit for synchronous code, the replacement of threads and the counters."""
+
+import asyncio
+import threading
+import weakref
+
+import hopless
+import pytest
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse
+from django.test import override_settings
+from django.urls import path
+from hopless import get_asgi_application
+from hopless.threads import RequestThread, Threads
+
+from tests.conftest import ask, run
+
+order, running, most = [], [], []
+going_on = threading.Event()
+
+
+def view(request):
+    """Record the order of requests, and wait until the test lets the views go on."""
+    order.append(request.GET["name"])
+    running.append(1)
+    most.append(len(running))
+    going_on.wait(10)
+    running.pop()
+    return HttpResponse()
+
+
+async def waits_for_an_upstream(request):
+    await sync_to_async(threading.get_ident)()
+    await asyncio.sleep(60 if "long" in request.GET else 0)
+    await sync_to_async(threading.get_ident)()
+    return HttpResponse("waited")
+
+
+async def asynchronous(request):
+    return HttpResponse("asynchronous")
+
+
+urlpatterns = [path("view/", view), path("upstream/", waits_for_an_upstream), path("async/", asynchronous)]
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    for recorded in (order, running, most):
+        recorded.clear()
+    going_on.clear()
+    with override_settings(ROOT_URLCONF=__name__, MIDDLEWARE=[]):
+        yield
+    going_on.set()
+
+
+async def start(app, *paths, **options):
+    """Start requests one after the other."""
+    tasks = []
+    for one in paths:
+        tasks.append(asyncio.create_task(ask(app, one, **options)))
+        for _ in range(5):
+            await asyncio.sleep(0)
+    return tasks
+
+
+async def until(condition):
+    while not condition():  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_requests_queue_in_order(number):
+    app = get_asgi_application(max_threads=number)
+    names = [str(number) for number in range(8)]
+
+    async def main():
+        requests = await start(app, *(f"/view/?name={name}" for name in names))
+        await until(lambda: len(running) == number)
+        waiting = hopless.counters()["requests_waiting"]
+        going_on.set()
+        return waiting, [answer[0] for answer in await asyncio.gather(*requests)]
+
+    assert asyncio.run(main()) == (8 - number, [200] * 8)
+    assert max(most) == number
+    assert order == names if number == 1 else set(order) == set(names)
+
+
+def test_asynchronous_view_does_not_wait():
+    app = get_asgi_application(max_threads=1)
+
+    async def main():
+        [request] = await start(app, "/view/?name=a")
+        answer = await ask(app, "/async/")
+        assert not request.done()
+        going_on.set()
+        await request
+        return answer[2]
+
+    assert asyncio.run(main()) == b"asynchronous"
+
+
+def test_waiting_asynchronous_view_leaves_its_place():
+    app = get_asgi_application(max_threads=1)
+    going_on.set()
+
+    async def main():
+        [waits] = await start(app, "/upstream/?long=1")
+        await until(lambda: hopless.counters()["threads_busy"] >= 1)
+        answer = await ask(app, "/view/?name=a")
+        waits.cancel()
+        return answer[0]
+
+    assert asyncio.run(main()) == 200
+
+
+def test_disconnected_client_leaves_the_queue():
+    app = get_asgi_application(max_threads=1)
+
+    async def main():
+        first = await start(app, "/view/?name=first")
+        await until(lambda: running)
+        gone = await start(app, "/view/?name=gone", gone_after=0.01)
+        last = await start(app, "/view/?name=last")
+        await gone[0]
+        going_on.set()
+        await asyncio.gather(*first, *last)
+
+    asyncio.run(main())
+    assert order == ["first", "last"]
+    assert app._threads.limit._free == 1
+    assert not app._threads.busy
+
+
+def test_started_request_goes_before_new_requests():
+    threads = Threads(5, max_threads=1)
+    started, busy, new = RequestThread(threads), RequestThread(threads), RequestThread(threads)
+    started.submit(order.append, "started").result(10)
+    holding = busy.submit(going_on.wait)
+    futures = [new.submit(order.append, "new"), started.submit(order.append, "resumed")]
+    going_on.set()
+    for future in (holding, *futures):
+        future.result(10)
+    assert order == ["started", "resumed", "new"]
+
+
+def test_requests_are_finished_below_the_limit():
+    """Each request takes two jobs, because its thread has a connection, and gives its thread back."""
+    with override_settings(ROOT_URLCONF="tests.project.urls"):
+        app = get_asgi_application(max_threads=2)
+
+        async def main():
+            return await asyncio.gather(*(ask(app, "/users/") for _ in range(30)))
+
+        assert {answer[0] for answer in asyncio.run(main())} == {200}
+    assert app._threads.limit._free == 2
+    assert not app._threads.busy
+
+
+@pytest.mark.parametrize(("requests", "started"), [(0, 1), (2, 3)])
+def test_threads_are_replaced(requests, started):
+    app = get_asgi_application(max_requests=requests)
+    going_on.set()
+    run(*(ask(app, f"/view/?name={number}") for number in range(5)))
+    assert app._threads.started == started
+
+
+def test_counters_describe_threads_and_connections(monkeypatch):
+    monkeypatch.setattr(Threads, "every", weakref.WeakSet())
+    with override_settings(ROOT_URLCONF="tests.project.urls"):
+        app = get_asgi_application()
+        run(ask(app, "/users/"))
+    assert hopless.counters() == {
+        "threads_busy": 0,
+        "threads_idle": 1,
+        "threads_started": 1,
+        "connections_open": 1,
+        "requests_waiting": 0,
+    }
