@@ -1,4 +1,8 @@
 // As fast as a number of connections are answered: each sends as soon as it has been.
+//
+// A slice is measured from the first answer after one edge to the first answer after the other. So it contains all of a
+// pause that starts in it, and nothing of a pause that starts before it. The position of an edge never depends on the next
+// answer, so pauses are neither preferred nor avoided: the rate of slices is that of one piece.
 
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
@@ -7,9 +11,17 @@ import { Load } from './load.js';
 
 export class ClosedLoop extends Load {
   next = 0;
+  isOver = false;
+  overrunMs = 0; // of the last slice: the next one settles for less, so that pauses don't decide where edges are
 
   run(/** @type {Slice} */ slice) {
     const over = super.run(slice);
+    this.isOver = false;
+    this.clock.pausedMs = -this.overrunMs;
+    if (slice.settleMs > 0) {
+      this.moveStart(Infinity); // until it has settled
+    }
+    this.moveEnd(Infinity);
     this.begin();
     return over;
   }
@@ -28,7 +40,7 @@ export class ClosedLoop extends Load {
     if (this.finished) {
       return;
     }
-    if (nowMs() < this.endMs) {
+    if (!this.isOver) {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
         const exchange = this.exchangeAt(this.job.index + this.next++ * this.job.processes);
@@ -37,6 +49,49 @@ export class ClosedLoop extends Load {
     } else if (this.isDone()) {
       this.finish(nowMs());
     }
+  }
+
+  /** Starts or ends the measured part if this is the first answer after its edge. */
+  noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
+    super.noteEnd(at, intended);
+    const reached = at - this.clock.pausedMs;
+    if (this.recorder.fromMs === Infinity && reached >= this.fromMs) {
+      this.moveStart(at);
+    }
+    if (!this.isOver && reached >= this.endMs) {
+      this.isOver = true;
+      this.overrunMs = this.clock.moves ? reached - this.endMs : 0;
+      this.moveEnd(at);
+    }
+  }
+
+  moveStart(/** @type {number} */ at) {
+    const { recorder } = this;
+    recorder.lastBeforeMs = at;
+    recorder.measureFrom(at);
+    if (recorder.deliveries !== null) {
+      recorder.deliveries.fromMs = at;
+    }
+  }
+
+  moveEnd(/** @type {number} */ at) {
+    const { recorder } = this;
+    recorder.endMs = at;
+    recorder.lastInTimeMs = at;
+    if (recorder.deliveries !== null) {
+      recorder.deliveries.endMs = at;
+    }
+  }
+
+  finish(/** @type {number} */ now) {
+    if (!this.finished && !this.isOver) {
+      // No answer comes any more: all of the time counts.
+      if (this.recorder.fromMs === Infinity) {
+        this.moveStart(Math.min(this.fromMs, now));
+      }
+      this.moveEnd(now);
+    }
+    super.finish(now);
   }
 
   /** A request is intended when it is sent. */

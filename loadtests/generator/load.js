@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { nowMs } from './clock.js';
 import { Recorder } from './recorder.js';
+import { SliceClock } from './sliceclock.js';
 import { tlsOf } from './tls.js';
 
 /** @import { Exchange } from './recorder.js' */
@@ -27,6 +28,8 @@ export class Load {
   fromMs = 0; // of its measured part
   endMs = 0;
   graceMs = 0;
+  /** @type {SliceClock} */
+  clock = /** @type {SliceClock} */ (/** @type {unknown} */ (undefined)); // until a slice starts
   finished = true;
   /** @type {void | Promise<void>} */
   ending = undefined;
@@ -63,6 +66,7 @@ export class Load {
     this.fromMs = slice.start + slice.settleMs;
     this.endMs = this.fromMs + slice.durationMs;
     this.graceMs = slice.graceMs;
+    this.clock = this.clockOf(slice);
     this.recorder.start(this.startMs, this.fromMs, this.endMs);
     this.recorder.deliveries?.begin(this.startMs, this.fromMs, this.endMs);
     this.pool?.begin?.(slice);
@@ -73,6 +77,10 @@ export class Load {
     return new Promise((resolve) => {
       this.resolve = resolve;
     });
+  }
+
+  clockOf(/** @type {Slice} */ slice) {
+    return new SliceClock(slice);
   }
 
   /** Gives up requests that have waited too long; ends the slice when it is done or out of time. */
@@ -87,6 +95,7 @@ export class Load {
           this.drop(connection);
           const text = `no answer in ${this.job.timeoutMs / 1000} s`;
           this.recorder.wasError(exchange, { kind: 'timeout', text }, intended, now);
+          this.noteEnd(now, intended);
           this.onFree();
         }
       }
@@ -215,6 +224,7 @@ export class Load {
   }
 
   onOk(/** @type {Connection} */ connection, /** @type {number} */ at) {
+    this.noteEnd(at, connection.intended);
     this.recorder.wasOk(connection.exchange, connection.intended, connection.sentAt, at, connection.how);
     this.release(connection);
   }
@@ -223,7 +233,13 @@ export class Load {
   onFailed(connection, at, failure) {
     const how = failure.kind === 'status' ? connection.how : failure.kind;
     this.recorder.wasError(connection.exchange, failure, connection.intended, at, how);
+    this.noteEnd(at, connection.intended);
     setImmediate(() => this.release(connection)); // not every client can be used while it reports an error
+  }
+
+  /** A request was answered, or failed. */
+  noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
+    this.clock.ended(at, intended);
   }
 
   release(/** @type {Connection} */ connection) {

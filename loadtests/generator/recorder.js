@@ -26,7 +26,7 @@ export class Exchange {
 
 export class Recorder {
   okInTime = 0;
-  answeredMs = 0; // of a closed loop: the time of those in time, from answer to answer
+  answeredMs = 0; // of a closed loop: the time from the first edge of each slice to its last answer in time
   lastBeforeMs = 0;
   lastInTimeMs = 0;
   /** @type {number[]} */
@@ -35,7 +35,7 @@ export class Recorder {
   waited = 0;
   durationMs = 0;
   silentMs = 0; // of that, until the first answer was possible
-  hasAnswers = false; // in this slice
+  firstAnswerMs = 0; // of this slice, if it had been sent at its start; 0: there is none
   /** @type {Partial<Record<ErrorKind, string>>} */
   examples = {};
   serviceTime = new Times();
@@ -46,6 +46,7 @@ export class Recorder {
   /** @type {Deliveries | null} */
   deliveries = null;
 
+  measures = false; // not in a warm-up
   startMs = 0;
   fromMs = 0;
   endMs = Infinity;
@@ -61,13 +62,19 @@ export class Recorder {
 
   /** A slice begins. What is due from `fromMs` on is measured. */
   start(/** @type {number} */ startMs, /** @type {number} */ fromMs, /** @type {number} */ endMs) {
+    this.measures = endMs > fromMs;
     this.startMs = startMs;
-    this.fromMs = fromMs;
     this.endMs = endMs;
     this.outage.startSlice();
-    this.hasAnswers = false;
+    this.firstAnswerMs = 0;
     this.lastBeforeMs = startMs;
     this.lastInTimeMs = 0;
+    this.measureFrom(fromMs);
+  }
+
+  /** Moves the beginning of the measured part of the slice. */
+  measureFrom(/** @type {number} */ fromMs) {
+    this.fromMs = fromMs;
     const into = this.durationMs % 1000; // slices may be parts of a second
     this.second.t = (this.durationMs - into) / 1000;
     this.secondEndMs = fromMs + 1000 - into;
@@ -77,6 +84,10 @@ export class Recorder {
   end(/** @type {number} */ now) {
     const measuredMs = Math.max(0, Math.min(now, this.endMs) - this.fromMs);
     this.durationMs += measuredMs;
+    if (this.firstAnswerMs > 0) {
+      // No answer was possible before it: that time does not lower the rate.
+      this.silentMs += Math.min(Math.max(0, this.firstAnswerMs - this.fromMs), measuredMs);
+    }
     this.answeredMs += this.lastInTimeMs > 0 ? this.lastInTimeMs - this.lastBeforeMs : measuredMs;
     if (this.measures) {
       this.roll(now);
@@ -86,11 +97,6 @@ export class Recorder {
       }
     }
     this.secondEndMs = Infinity;
-  }
-
-  /** False in a warm-up. */
-  get measures() {
-    return this.endMs > this.fromMs;
   }
 
   /** Whether a request that is due then is measured. */
@@ -120,9 +126,9 @@ export class Recorder {
    */
   wasOk(exchange, intended, sentAt, at, how = 'ok') {
     if (this.measures) {
-      this.noteFirstAnswer(at - intended);
+      this.firstAnswerMs ||= this.startMs + at - intended;
       this.billed++;
-      if (at < this.fromMs) {
+      if (at <= this.fromMs) {
         this.lastBeforeMs = at;
       } else if (at <= this.endMs) {
         this.okInTime++;
@@ -168,14 +174,6 @@ export class Recorder {
     this.outage.add(intended, false);
   }
 
-  /** The first answer of a slice shows how long none was possible; that time does not lower the rate. */
-  noteFirstAnswer(/** @type {number} */ tookMs) {
-    if (!this.hasAnswers) {
-      this.hasAnswers = true;
-      this.silentMs += Math.min(Math.max(0, this.startMs + tookMs - this.fromMs), this.endMs - this.fromMs);
-    }
-  }
-
   countEnd(/** @type {string | number} */ how) {
     this.second.ends[how] = (this.second.ends[how] ?? 0) + 1;
   }
@@ -195,8 +193,8 @@ export class Recorder {
   }
 
   /**
-   * Answers per second. In a closed loop they are counted from an answer to an answer: cut at the edges of a slice, each
-   * count would be off by up to one round of answers, in the same direction in every slice.
+   * Return the answers per second. In a closed loop, both edges of a slice are answers (see closedloop.js). The engine
+   * `loadtest` does not move the edges, so its slice ends with its last answer.
    */
   rate(/** @type {boolean} */ closed) {
     const elapsedMs = closed ? this.answeredMs : this.durationMs - this.silentMs;

@@ -19,10 +19,19 @@ export class Schedule {
     /** How many sends this process has. */
     const rest = Math.ceil(((moments.length % turns) - index) / processes);
     this.count = Math.floor(moments.length / turns) * this.own + Math.max(0, rest);
-    this.moments = new Float64Array(this.count);
-    for (let i = 0; i < this.count; i++) {
-      this.moments[i] = moments[this.place(i)];
-    }
+    this.planned = this.count; // without those that were appended
+    this.moments = Float64Array.from({ length: this.count }, (_, i) => moments[this.place(i)]);
+  }
+
+  get isAsPlanned() {
+    return this.count === this.planned;
+  }
+
+  /** Adds further sends of all processes; each process again takes its own. */
+  append(/** @type {ArrayLike<number>} */ moments) {
+    const own = new Schedule(moments, this.index, this.processes, this.turns).moments;
+    this.moments = Float64Array.from([...this.moments, ...own]);
+    this.count = this.moments.length;
   }
 
   /** When the i-th send of this process is due; Infinity past the last one. */
@@ -96,17 +105,35 @@ export function uniforms(/** @type {number} */ seed) {
   return next;
 }
 
+/** @param {number} rate @param {import('./types.ts').Part} part @param {number} lastsMs @param {number | null} seed */
+function momentsOf(rate, { fromMs, ofMs }, lastsMs, seed) {
+  return seed === null
+    ? evenMoments(rate, lastsMs, fromMs)
+    : randomMoments(rate, ofMs, seed)
+        .filter((moment) => moment >= fromMs && moment < fromMs + lastsMs)
+        .map((moment) => moment - fromMs);
+}
+
+/**
+ * Return moments at the same rate for the grace period of a slice. They are others in each slice, and the same for all
+ * setups.
+ *
+ * @param {import('./types.ts').Job} job
+ * @param {import('./types.ts').Slice} slice
+ */
+export function furtherMoments(job, { settleMs, durationMs, graceMs, arrivalSeed, measured }) {
+  const seed = arrivalSeed === null ? null : arrivalSeed + 2 + Math.round(measured.fromMs);
+  const fromMs = seed === null ? measured.fromMs + durationMs : 0;
+  const moments = momentsOf(/** @type {number} */ (job.rate), { fromMs, ofMs: graceMs }, graceMs, seed);
+  return Float64Array.from(moments, (moment) => settleMs + durationMs + moment);
+}
+
 /** @param {import('./types.ts').Job} job @param {import('./types.ts').Slice} slice */
 export function scheduleOf(job, slice) {
   const { settleMs, durationMs, arrivalSeed } = slice;
   const rate = /** @type {number} */ (job.rate);
   /** @param {import('./types.ts').Part} part @param {number} lastsMs @param {number} draw */
-  const paced = ({ fromMs, ofMs }, lastsMs, draw) =>
-    arrivalSeed === null
-      ? evenMoments(rate, lastsMs, fromMs)
-      : randomMoments(rate, ofMs, arrivalSeed + draw)
-          .filter((moment) => moment >= fromMs && moment < fromMs + lastsMs)
-          .map((moment) => moment - fromMs);
+  const paced = (part, lastsMs, draw) => momentsOf(rate, part, lastsMs, arrivalSeed === null ? null : arrivalSeed + draw);
   const settling = settleMs > 0 ? paced(slice.settling, settleMs, 1) : [];
   const recorded = durationMs > 0 ? job.timesMs : null;
   const measured = Float64Array.from(recorded ?? paced(slice.measured, durationMs, 0));

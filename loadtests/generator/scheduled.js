@@ -1,9 +1,13 @@
 // Requests by a schedule: send k is due when the schedule says, whatever became of the ones before.
+//
+// The load doesn't stop during a server's pause: a pause in a slice moves the edges of the slice that are still to come (see
+// sliceclock.js), and further sends at the same rate follow those of the schedule.
 
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
-import { Schedule, scheduleOf } from './schedule.js';
+import { Schedule, furtherMoments, scheduleOf } from './schedule.js';
+import { SliceClock } from './sliceclock.js';
 
 /** @import { Slice } from './types.ts' */
 
@@ -15,6 +19,10 @@ export class Scheduled extends Load {
   noticed = 0; // the first request that was not yet found due
   next = 0; // the first request not handed to a connection
   waiting = 0; // the first request that was not found to wait for a connection
+  plannedFromMs = 0; // the edges of the slice without pauses
+  plannedEndMs = 0;
+  /** @type {Slice | null} */
+  slice = null;
   opened = 0; // connections in this turn of the event loop
   /** @type {(() => void) | undefined} */
   growth; // records it, once in a slice
@@ -27,7 +35,10 @@ export class Scheduled extends Load {
   run(/** @type {Slice} */ slice) {
     this.schedule = scheduleOf(this.job, slice);
     this.noticed = this.next = this.waiting = 0;
+    this.slice = slice;
     const over = super.run(slice);
+    this.plannedFromMs = this.fromMs;
+    this.plannedEndMs = this.endMs;
     const { arrivalSeed, durationMs } = slice;
     const { timesMs, rate } = this.job;
     const { own, turns } = this.schedule;
@@ -37,6 +48,35 @@ export class Scheduled extends Load {
     }
     this.pacer.start((gapMs * turns) / own, arrivalSeed === null && timesMs === null);
     return over;
+  }
+
+  /** Pauses don't make a slice longer if streams or deliveries are measured in it, or recorded times are sent. */
+  clockOf(/** @type {Slice} */ slice) {
+    return new SliceClock(slice, this.pool?.begin === undefined && this.job.timesMs === null);
+  }
+
+  /** Moves the edges that are still to come by the pauses so far, and continues the schedule if it has ended. */
+  follow(/** @type {number} */ now) {
+    if (!this.clock.moves) {
+      return;
+    }
+    const isOwed = this.inFlight + this.noticed - this.next > 0;
+    const paused = Math.min(isOwed ? this.clock.pausedUntil(now) : this.clock.pausedMs, this.graceMs);
+    if (now < this.plannedFromMs + paused && this.fromMs < this.plannedFromMs + paused) {
+      this.fromMs = this.plannedFromMs + paused;
+      this.recorder.measureFrom(this.fromMs);
+    }
+    if (now < this.plannedEndMs + paused) {
+      this.endMs = this.recorder.endMs = this.plannedEndMs + paused;
+      if (now >= this.plannedEndMs && this.schedule.isAsPlanned) {
+        this.schedule.append(furtherMoments(this.job, /** @type {Slice} */ (this.slice)));
+      }
+    }
+  }
+
+  look(/** @type {number} */ now) {
+    this.follow(now);
+    super.look(now);
   }
 
   /**
@@ -49,19 +89,29 @@ export class Scheduled extends Load {
       return Infinity; // the metronome woke it before it was set to rest
     }
     const now = nowMs();
+    this.follow(now);
     while (this.due(this.noticed) <= now) {
       this.noticed++;
     }
     this.send();
-    return this.due(this.noticed);
+    const next = this.startMs + this.schedule.dueMs(this.noticed);
+    if (!this.clock.moves) {
+      return next;
+    }
+    return now >= this.endMs ? Infinity : Math.min(next, Math.max(this.plannedEndMs, now + 1));
   }
 
   /** Records by how much outstanding requests grow over the measured part of a slice. */
   watchBacklog() {
     let before = 0;
     const outstanding = () => this.inFlight + this.noticed - this.next;
-    const now = nowMs();
-    setTimeout(() => (before = outstanding()), this.fromMs - now);
+    /** @type {(edge: 'fromMs' | 'endMs', act: () => void) => void} */
+    const at = (edge, act) => {
+      setTimeout(() => {
+        this.follow(nowMs()); // a pause may have moved the edge
+        return this.growth !== growth || this[edge] <= nowMs() + 1 ? act() : at(edge, act);
+      }, this[edge] - nowMs());
+    };
     const growth = () => {
       if (this.growth === growth) {
         this.growth = undefined;
@@ -69,7 +119,8 @@ export class Scheduled extends Load {
       }
     };
     this.growth = growth;
-    setTimeout(growth, this.endMs - now);
+    at('fromMs', () => (before = outstanding()));
+    at('endMs', growth);
   }
 
   placeOf(/** @type {number} */ i) {
@@ -77,7 +128,8 @@ export class Scheduled extends Load {
   }
 
   due(/** @type {number} */ i) {
-    return this.startMs + this.schedule.dueMs(i);
+    const due = this.startMs + this.schedule.dueMs(i);
+    return i < this.schedule.planned || due < this.endMs ? due : Infinity;
   }
 
   /** Hands the requests that are due to connections, in their order: to idle ones, then to new ones. */
@@ -91,6 +143,9 @@ export class Scheduled extends Load {
       const due = this.due(this.next);
       if (this.next >= this.waiting && this.recorder.counts(due)) {
         this.recorder.pacingLag.record(nowMs() - due);
+      }
+      if (this.inFlight === 0) {
+        this.clock.owesFrom(due);
       }
       this.next++;
       this.inFlight++;
@@ -146,7 +201,12 @@ export class Scheduled extends Load {
   }
 
   isSent() {
-    return super.isSent() && this.next === this.schedule.count;
+    return super.isSent() && this.due(this.next) === Infinity;
+  }
+
+  noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
+    super.noteEnd(at, intended);
+    this.follow(at);
   }
 
   countPlanned(/** @type {number} */ now) {

@@ -147,7 +147,11 @@ class Result:
         ),
     ]
     duration_s: Annotated[
-        Amount, about("From the start to the schedule's end or an early stop, without the grace period.")
+        Amount,
+        about(
+            "From the start to the schedule's end or an early stop, without the grace period. A server's pauses, and "
+            "the wait for the first answer after the end of a closed loop, make slices longer."
+        ),
     ]
     rate: Annotated[
         Amount,

@@ -1,0 +1,66 @@
+"""Compare slices and one piece on a server that pauses."""
+
+import http.server
+import socketserver
+import threading
+import time
+
+import pytest
+
+from loadtests.engines import get
+from loadtests.workload import Load
+
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
+
+WITHIN = 0.05
+WHOLE_S = 30.0
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+@pytest.fixture
+def pausing():
+    """A function that starts a server. It pauses for ``pause_s`` after each ``every`` requests."""
+    servers = []
+
+    def start(pause_s, every):
+        lock, count = threading.Lock(), iter(range(1, 10**9))
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                with lock:
+                    time.sleep(pause_s if next(count) % every == 0 else 0.002)
+                self.wfile.write(ANSWER)
+
+            def log_message(self, *args):
+                pass
+
+        server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_address[1]}/"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(("pause_s", "every", "rate"), [(0.2, 150, None), (1.0, 500, None), (1.0, 300, 100)])
+def test_slices_contain_all_pauses(pausing, pause_s, every, rate):
+    def make(slices):
+        load = Load.of_url(pausing(pause_s, every), rate=rate, duration_s=WHOLE_S, arrival_seed=5 if rate else None)
+        with get("openloop").generator() as maker:
+            prepared = maker.prepare(load)
+            for _ in range(slices):
+                prepared.measure(WHOLE_S / slices, settle_s=0.1 if slices > 1 else 0.0)
+            return prepared.result()
+
+    whole, sliced = make(1), make(round(WHOLE_S / 0.5))
+    assert sliced.planned == sliced.ok + sum(sliced.errors.values()) + sliced.unfinished
+    if rate is None:
+        assert sliced.rate == pytest.approx(whole.rate, rel=WITHIN)
+    else:
+        assert sliced.response_time_ms["mean"] == pytest.approx(whole.response_time_ms["mean"], rel=WITHIN)

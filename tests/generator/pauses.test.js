@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Server, made } from './simulated.js';
+
+const WITHIN = 0.02;
+
+/** The same load on the same server in one piece, and in slices. */
+function bothWays(pauseMs, every, random, rate, wholeMs) {
+  return [wholeMs, 500].map((sliceMs) => {
+    const server = new Server({ eachMs: 0.67, pauseMs, every, random });
+    const found = made(server, { rate, wholeMs, sliceMs, settleMs: sliceMs === 500 ? 100 : 0 });
+    assert.deepEqual([found.planned, found.errors, found.unfinished], [found.ok, {}, 0]);
+    return found;
+  });
+}
+
+function agree(one, other) {
+  assert.ok(Math.abs(other / one - 1) < WITHIN, `${one} in one piece, ${other} in slices`);
+}
+
+for (const random of [false, true]) {
+  for (const [pauseMs, every] of [[20, 100], [200, 400], [1000, 2000]]) {
+    test(`closed loop, ${pauseMs} ms after ${random ? 'about ' : ''}${every} requests`, () => {
+      const [whole, sliced] = bothWays(pauseMs, every, random, null, 300_000);
+      agree(whole.rate, sliced.rate);
+    });
+  }
+  test(`open loop, 1 s after ${random ? 'about ' : ''}800 requests`, () => {
+    const [whole, sliced] = bothWays(1000, 800, random, 200, 600_000);
+    agree(whole.slow, sliced.slow);
+    agree(whole.rate, sliced.rate);
+  });
+}
+
+test('a slice without a pause has its planned length', () => {
+  const [, sliced] = bothWays(0, 1e9, false, 200, 2000);
+  assert.deepEqual([sliced.planned, sliced.duration_s], [400, 2]);
+});
+
+test('a server that never answers ends its slice', () => {
+  const silent = new Server({ eachMs: 1e9, pauseMs: 0, every: 1e9, random: false });
+  for (const rate of [null, 200]) {
+    const found = made(silent, { rate, wholeMs: 1000, sliceMs: 500, settleMs: 100 });
+    assert.equal(found.ok, 0);
+    assert.equal(found.planned, Object.values(found.errors).reduce((sum, count) => sum + count, 0) + found.unfinished);
+    assert.ok(found.duration_s >= 1, `${found.duration_s} s`);
+  }
+});

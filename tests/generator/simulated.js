@@ -1,0 +1,173 @@
+// A simulated server and clock: hours of load take a second, and each time gives the same result.
+
+import { nowMs } from '../../loadtests/generator/clock.js';
+import { openloop } from '../../loadtests/generator/openloop.js';
+import { Exchange } from '../../loadtests/generator/recorder.js';
+import { uniforms } from '../../loadtests/generator/schedule.js';
+
+const SLOW_MS = 50;
+const CLOCKS_DIFFER_MS = 1e-4; // nowMs() is rounded
+
+let now = nowMs();
+const origin = now - performance.now();
+let events = [];
+let number = 0;
+
+/** Calls a function after that time: a binary heap, as there are many. */
+function after(ms, act) {
+  const event = { at: now + Math.max(0, ms), number: number++, act };
+  let place = events.push(event) - 1;
+  for (let above; place > 0 && earlier(event, events[(above = (place - 1) >> 1)]); place = above) {
+    [events[place], events[above]] = [events[above], event];
+  }
+  return event;
+}
+
+function earlier(one, other) {
+  return one.at < other.at || (one.at === other.at && one.number < other.number);
+}
+
+function step() {
+  const [first] = events;
+  const last = events.pop();
+  if (events.length > 0) {
+    let place = 0;
+    events[0] = last;
+    for (;;) {
+      let least = 2 * place + 1;
+      if (least + 1 < events.length && earlier(events[least + 1], events[least])) {
+        least++;
+      }
+      if (least >= events.length || !earlier(events[least], last)) {
+        break;
+      }
+      [events[place], events[least]] = [events[least], last];
+      place = least;
+    }
+  }
+  now = Math.max(now, first.at);
+  first.act?.();
+}
+
+performance.now = () => now - origin;
+globalThis.setTimeout = (act, ms) => after(ms, act);
+globalThis.setImmediate = (act) => after(0, act);
+globalThis.setInterval = (act, ms) => {
+  const timer = {};
+  const again = () => {
+    act();
+    timer.event = after(ms, again);
+  };
+  timer.event = after(ms, again);
+  return timer;
+};
+globalThis.clearInterval = (timer) => {
+  timer.event.act = null;
+};
+
+/** Sends what is due at exactly that moment. */
+class ExactPacer {
+  constructor(load) {
+    this.load = load;
+  }
+
+  start() {
+    this.wake();
+  }
+
+  wake() {
+    this.setDue(this.load.advance());
+  }
+
+  setDue(due) {
+    if (this.event) {
+      this.event.act = null;
+    }
+    this.event = due < Infinity ? after(due - now + CLOCKS_DIFFER_MS, () => this.wake()) : null;
+  }
+
+  rest() {
+    this.setDue(Infinity);
+  }
+
+  stop() {}
+}
+
+/** A server that answers one request after the other, and pauses for a while after a number of them. */
+export class Server {
+  freeMs = 0;
+  left = 0;
+
+  /** @param {{eachMs: number, pauseMs: number, every: number, random: boolean}} options */
+  constructor({ eachMs, pauseMs, every, random, seed = 1 }) {
+    const chance = uniforms(seed);
+    Object.assign(this, { eachMs, pauseMs });
+    this.next = () => (random ? Math.ceil(every * (0.5 + chance())) : every);
+    this.left = this.next();
+  }
+
+  answeredAt() {
+    this.freeMs = Math.max(this.freeMs, now) + this.eachMs;
+    const at = this.freeMs;
+    if (--this.left === 0) {
+      this.left = this.next();
+      this.freeMs += this.pauseMs;
+    }
+    return at;
+  }
+
+  get protocol() {
+    return {
+      exchange: () => new Exchange(),
+      connect: (_job, owner) => {
+        const connection = {
+          busy: false,
+          destroy: () => {},
+          send: (exchange, intended) => {
+            const at = this.answeredAt();
+            Object.assign(connection, { exchange, intended, busy: true, handedAt: now, sentAt: now });
+            owner.onSent(connection, nowMs());
+            after(at - now, () => {
+              connection.busy = false;
+              owner.onOk(connection, nowMs());
+            });
+          },
+        };
+        return connection;
+      },
+    };
+  }
+}
+
+/** The result of a load in slices of that length, with a rest after each, and the share of answers that took over 50 ms. */
+export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10 }) {
+  events = [];
+  const job = {
+    origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, index: 0, processes: 1, turns: 1,
+  }; // prettier-ignore
+  const load = openloop(server.protocol, job, () => {});
+  if (rate !== null) {
+    load.pacer.stop();
+    load.pacer = new ExactPacer(load);
+  }
+  let slow = 0;
+  const { responseTime } = load.exchanges[0];
+  const record = responseTime.record.bind(responseTime);
+  responseTime.record = (ms) => {
+    slow += ms > SLOW_MS ? 1 : 0;
+    record(ms);
+  };
+  for (let fromMs = 0; fromMs < wholeMs; fromMs += sliceMs) {
+    const slices = wholeMs / sliceMs;
+    const settling = { fromMs: (fromMs / sliceMs) * settleMs, ofMs: settleMs * slices };
+    const measured = { fromMs, ofMs: wholeMs };
+    load.run({
+      start: now + 100, settleMs, durationMs: sliceMs, graceMs: 10_000, arrivalSeed: null, settling, measured,
+    }); // prettier-ignore
+    while (!load.finished) {
+      step();
+    }
+  }
+  const measured = load.close();
+  return { ...measured, slow: slow / measured.ok };
+}
