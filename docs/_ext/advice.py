@@ -1,8 +1,8 @@
 """What to choose: docs/choosing.toml as a table, and each row of it as a section with a chart.
 
 The rows' texts are reST with the roles of measured_roles.py, so their figures come from the newest runs, as the charts'
-do. README has the same table and the first row's chart, in docs/choosing.svg; ``readme.py`` writes both. A build fails
-where they are not up to date.
+do. README has the same table, which ``readme.py`` writes. A build fails
+where it is not up to date.
 """
 
 from __future__ import annotations
@@ -102,11 +102,6 @@ def chart(row: Chart) -> tuple[str, str]:
     return render.svg(spec), f"{row.finding} ({row.axis}): {'; '.join(words)}"
 
 
-def as_file(row: Chart) -> str:
-    """The chart as a document of its own, dark where the reader's system is."""
-    return drawing.file(*chart(row))
-
-
 def _bars(panel: Panel) -> Iterator[dict[str, Any]]:
     study, test, *metric = panel.of.split()
     results = REFERENCES.newest(study)
@@ -166,7 +161,12 @@ class AdviceDirective(SphinxDirective):
 
 def inlined(row: Chart) -> nodes.raw:
     """A chart inside the page, in the colours of its theme."""
-    svg = drawing.inlined(*chart(row), f"advice-{row.name}", ())
+    return embedded(f"advice-{row.name}", *chart(row))
+
+
+def embedded(name: str, document: str, alt: str) -> nodes.raw:
+    """Return an SVG document as a part of the page, in the colours of its theme; ``name`` makes its ids unique."""
+    svg = drawing.inlined(document, alt, name, ())
     for ink, paint in PAINTS.items():
         svg = svg.replace(f'"{ink}"', f'"{paint}"')
     svg = SIZE.sub(

@@ -1,8 +1,9 @@
 """What README has of the committed runs: a study's answer, as the newest reference run prints it, and the advice.
 
 An answer stands in a code block below ``<!-- answer of STUDY -->``, the table of advice between ``<!-- advice -->`` and
-``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes all of it anew, and the first row's chart; a test
-and the build ask for it where a newer run says otherwise.
+``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes all of it again, with the chart in
+docs/choosing.svg and the model that ``run --app`` uses. A test and the build ask for it if a newer run has other
+figures.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import re
 from pathlib import Path
 
 import advice
+import reference_model
+import view_worth
 from reference_runs import REFERENCES, References
 
+from loadtests.analyse import cost_model
 from loadtests.report.formats import brief
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -38,7 +42,11 @@ def written(references: References) -> dict[Path, str]:
     """What README and its chart should be, by file."""
     text = quoting(README.read_text(encoding="utf-8"), references)
     table = advice.for_readme()
-    return {README: TABLE.sub(lambda part: part[1] + table + part[2], text), CHART: advice.as_file(advice.rows()[0])}
+    return {
+        README: TABLE.sub(lambda part: part[1] + table + part[2], text),
+        CHART: view_worth.as_file(),
+        cost_model.SHIPPED: cost_model.encoded(reference_model.model()),
+    }
 
 
 if __name__ == "__main__":

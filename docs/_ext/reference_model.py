@@ -1,0 +1,98 @@
+"""Make the model of the newest committed runs: the CPU time that each server adds, and its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import msgspec
+from reference_runs import REFERENCES
+
+from loadtests.analyse import cost_model as models
+from loadtests.analyse.cost_model import CostModel, HeldOut
+from loadtests.plan.cost_unit import CPU
+from loadtests.plan.kinds.requests import RPS
+
+STUDY, TEST = "matrix", "throughput"
+HELD_OUT, EMPTY_VIEW = "techempower", "json"
+HELD_OUT_TESTS = ("db", "fortunes", "queries", "updates")
+TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # the study of a page from a template, and two setups
+SHOWN = ("wsgi", "asgi")  # HTTP over a channel layer has its own chart
+
+
+class View(msgspec.Struct, frozen=True):
+    """A typical view: the shortest and the longest CPU time of its pages, at the speed of the model's run."""
+
+    name: str
+    low_ms: float
+    high_ms: float
+
+
+# Three pages of Wagtail's demo, measured by a review of this project on an Intel Xeon. Its raw data isn't committed.
+WAGTAIL = View("pages of Wagtail's demo", 8.0, 35.0)
+
+
+@cache
+def model() -> CostModel:
+    """Return the model of the newest run, with the largest growth of the held-out views under ASGI."""
+    found = models.cost_model(REFERENCES.newest(STUDY), TEST)
+    if found is None:
+        raise LookupError(f"{STUDY}: no CPU time of {models.BASELINE} with a full core")
+    return models.with_growth(found, max(one.growth for one in held_out() if one.interface == "asgi"))
+
+
+@cache
+def held_out() -> tuple[HeldOut, ...]:
+    """Return the predictions from the empty view of the run that has other views as well."""
+    run = REFERENCES.newest(HELD_OUT)
+    found = models.cost_model(run, EMPTY_VIEW)
+    if found is None:
+        raise LookupError(f"{HELD_OUT}: no CPU time of {models.BASELINE} with a full core")
+    return tuple(models.held_out(found, run, list(HELD_OUT_TESTS)))
+
+
+def views() -> tuple[View, ...]:
+    """Return typical views, from the one with the least work."""
+    times = {one.test: one.view_ms * speed() for one in held_out()}
+    names = {"fortunes": "one query, a small template", "queries": "20 queries"}
+    template = _template_ms()
+    found = [View(name, times[test], times[test]) for test, name in names.items()]
+    return (*found, View("a template with 100 rows", template, template), WAGTAIL)
+
+
+@cache
+def speed() -> float:
+    """Return the factor from times of the held-out run to times of the model's run, by their empty views."""
+    empty = models.cost_model(REFERENCES.newest(HELD_OUT), EMPTY_VIEW)
+    assert empty is not None
+    return model().baseline_ms / empty.baseline_ms
+
+
+def _template_ms() -> float:
+    """Return the own CPU time of the template view, scaled by the calibration loop."""
+    run = REFERENCES.newest(TEMPLATE[0])
+    found, calibration, own = run.estimate(TEMPLATE[2], TEST, CPU.name), models.calibration_s(run), model()
+    assert found is not None
+    assert calibration is not None
+    assert own.calibration_s is not None
+    return found.value * own.calibration_s / calibration - own.baseline_ms
+
+
+def interface(label: str) -> str:
+    """Return the interface of a setup in the model's run."""
+    return REFERENCES.newest(STUDY).setup(label).interface
+
+
+def shown() -> list[str]:
+    """Return the setups of the chart, from the cheapest to the dearest."""
+    added = model().added_ms
+    return sorted((label for label in added if interface(label) in SHOWN), key=lambda label: added[label].value)
+
+
+def measured() -> Iterator[tuple[float, float, str]]:
+    """Yield the CPU time of each measured view, its throughput relative to the baseline, and the server's interface."""
+    for one in held_out():
+        yield one.view_ms * speed(), one.by_rate, one.interface
+    found = [REFERENCES.newest(TEMPLATE[0]).estimate(label, TEST, RPS.name) for label in TEMPLATE[1:]]
+    asgi, wsgi = (one.value for one in found if one is not None)
+    yield _template_ms(), asgi / wsgi, "asgi"
