@@ -11,7 +11,7 @@ from loadtests.analyse.compare.within import Comparison, Estimate, Family, Noise
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
-from loadtests.analyse.reasons import is_unverified
+from loadtests.analyse.reasons import is_setups_own, is_unverified
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -31,10 +31,15 @@ class Cell:
 
     @property
     def unverified(self) -> tuple[Trial, ...]:
-        """Where contention or the generator made all trials invalid, the last one of each block."""
-        if self.valid or not all(trial.result and is_unverified(trial.flags) for trial in self.invalid):
+        """The last trial of each block, if contention or the load generator made all trials with a result invalid.
+
+        An attempt without a result doesn't count, unless the setup is at fault: if the harness loses a worker or the
+        connection to a host, it repeats the trial.
+        """
+        measured = [trial for trial in self.invalid if trial.result or is_setups_own(trial.flags)]
+        if self.valid or not all(is_unverified(trial.flags) for trial in measured):
             return ()
-        return tuple({trial.block: trial for trial in self.invalid}.values())
+        return tuple({trial.block: trial for trial in measured}.values())
 
 
 class Results:

@@ -11,6 +11,7 @@ from typer.main import get_command
 from loadtests.analyse import validity
 from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.reasons import Reason
+from loadtests.analyse.results import Results
 from loadtests.cli import app
 from loadtests.commands.console import out
 from loadtests.errors import UserError
@@ -20,7 +21,7 @@ from loadtests.records.run.run_record import LeftOut
 from loadtests.report.formats.noise_table import print_noise
 from loadtests.report.formats.rest import rst
 from tests.fixtures.pages import column, page_of, section
-from tests.report.changed import replaced
+from tests.report.changed import replaced, resaved
 
 LABELS = ("gunicorn", "uvicorn")
 
@@ -67,6 +68,20 @@ def test_where_all_are_invalid_that_is_said_first_and_where_nothing_was_measured
 )
 def test_why_the_noise_floor_is_not_known(page, shape, says):
     assert verdicts_note(page(**shape)).startswith(f"The noise floor is not known: {says}")
+
+
+def test_attempts_without_result_leave_figures(build_run):
+    lost, contended = Reason.engine_failed.flag(), Reason.cores_taken.flag("40%")
+
+    def fields(trial):
+        if trial.block == 1:
+            return {"status": "invalid", "flags": (lost,), "result": None}
+        return {"status": "invalid", "flags": (contended,)}
+
+    run = resaved(build_run(labels=LABELS, tests=("latency",), blocks=2), fields)
+    results = Results(run)
+    assert [trial.block for trial in results.cells["gunicorn", "latency"].unverified] == [2]
+    assert results.unverified("gunicorn", "latency", "p50_ms") is not None
 
 
 def test_the_noise_is_claimed_only_where_it_is_known(page):
