@@ -1,8 +1,8 @@
 """Create the shared files with the space that a process needs to join.
 
-LMDB maps the lock file into memory. If the file system is full, the first write to a page without space ends the
-process with SIGBUS. A data file that LMDB could write only in part can't be opened again. So the space comes first, and
-the data file gets its name only when it is complete.
+LMDB maps its lock file into memory, and `counters.py` maps another file. If the file system is full, the first write
+to a page without space ends the process with SIGBUS. A data file that LMDB could write only in part can't be opened
+again. So the space comes first, and the data file gets its name only when it is complete.
 """
 
 import errno
@@ -11,27 +11,76 @@ from contextlib import suppress
 
 import lmdb
 
+from .counters import COUNTER_BYTES
+
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNFINISHED = "new-"
+_SPARE_PAGES = 64
+_FIRST_BYTES = _SPARE_PAGES * 4096
+_GROWTH = 2 << 20
 _LOCK_BYTES = 8192  # LMDB's lock file with its default number of readers
 
 
-def create_files(path: str, *, map_size: int, data_bytes: int) -> None:
-    """Create the data file at `path` and its lock file if they are missing.
+def create_files(path: str, *, map_size: int) -> None:
+    """Create the data file at `path` and the files next to it if they are missing.
 
     Raises:
         OSError: With ENOSPC, if the file system has no room for the files.
     """
     try:
         _allocate(f"{path}-lock", _LOCK_BYTES)
+        _allocate(f"{path}-counters", 2 * COUNTER_BYTES)
         if not os.path.exists(path):
-            _create_data_file(path, map_size, data_bytes)
+            _create_data_file(path, map_size)
     except (OSError, lmdb.Error) as error:
         if not means_no_space(error):
             raise
-        needed = (data_bytes + _LOCK_BYTES) // 1024
+        needed = (_FIRST_BYTES + 2 * _LOCK_BYTES) // 1024
         reason = f"The channel layer's file system is full; free at least {needed} kB, or choose another path"
         raise OSError(errno.ENOSPC, reason, os.path.dirname(path)) from error
+
+
+class Space:
+    """The part of the data file for which the file system has set space aside, so that writing there can't fail.
+
+    Args:
+        path: The data file.
+        most: The bytes that messages may use.
+    """
+
+    def __init__(self, path: str, *, most: int) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._most = most
+        self._allocated = 0
+
+    def reserve(self, tree: "lmdb._StatDict", length: int) -> bool:
+        """Check whether `length` more bytes leave enough space to remove messages, and allocate it if possible.
+
+        Removing a message writes pages, too. Without spare pages, a full store could never be emptied.
+        """
+        needed = used(tree) + length
+        spare = _SPARE_PAGES * tree["psize"]
+        if needed + spare <= self._allocated:
+            return True
+        return needed + spare <= self._most and (self._allocate(needed + _GROWTH) or self._allocate(needed + spare))
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _allocate(self, size: int) -> bool:
+        try:
+            os.posix_fallocate(self._file, 0, size)
+        except OSError as error:
+            if not means_no_space(error):
+                raise
+            return False
+        self._allocated = size
+        return True
+
+
+def used(tree: "lmdb._StatDict") -> int:
+    """Return the bytes of the pages that are in use."""
+    return (tree["leaf_pages"] + tree["branch_pages"] + tree["overflow_pages"]) * tree["psize"]
 
 
 def means_no_space(error: OSError | lmdb.Error) -> bool:
@@ -41,12 +90,12 @@ def means_no_space(error: OSError | lmdb.Error) -> bool:
     return isinstance(error, (lmdb.MapFullError, lmdb.DiskError)) or error.code in (*NO_SPACE, errno.EIO)
 
 
-def _create_data_file(path: str, map_size: int, data_bytes: int) -> None:
+def _create_data_file(path: str, map_size: int) -> None:
     unfinished = os.path.join(os.path.dirname(path), f"{UNFINISHED}{os.urandom(8).hex()}")
     try:
         _allocate(unfinished, 0)
         lmdb.open(unfinished, subdir=False, lock=False, sync=False, metasync=False, map_size=map_size).close()
-        _allocate(unfinished, data_bytes)
+        _allocate(unfinished, _FIRST_BYTES)
         with suppress(FileExistsError):  # another process was faster
             os.link(unfinished, path)
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-_DATA_FILE = re.compile(r"channels-[0-9a-f]+\.mdb(-lock)?")
+_DATA_FILE = re.compile(r"channels-[0-9a-f]+\.mdb(-lock|-counters)?")
 
 
 def default_path() -> str:

@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cache
 from weakref import WeakSet
 
 from .directory import data_file
 from .doorbell import Doorbell, Doorbells
+from .groups import Reached
+from .housekeeping import Housekeeping
+from .inbox import Inbox
 from .names import is_local, new_process, non_local, owner_of
 from .queues import Waiter
 from .store import QueueFull, Store, Taken
@@ -18,10 +20,7 @@ from .waiting import Waiting, WaitingRoom
 
 # How often a process that waits looks for itself: the most that a lost ring costs.
 _BACKSTOP_SECONDS = 1.0
-_SWEEP_AFTER_KEYS = 64
-_SWEEP_SMALL_AFTER_KEYS = 512  # of which all were looked at: there is little that could have lapsed
-_SWEEP_SECONDS = 1.0
-_BURY_SECONDS = 10.0
+_PARCEL = b""  # the ring for parcels; any other has a channel
 
 
 class Node:
@@ -35,7 +34,8 @@ class Node:
         self.closed = False
         self._directory = directory
         self._lock = threading.Lock()
-        self._store = Store(data_file(directory))
+        self._inbox = Inbox(self.process)
+        self._store = Store(data_file(directory), self._inbox)
         try:
             self._bell = Doorbell(directory, self.process)
         except OSError:
@@ -43,12 +43,9 @@ class Node:
             raise
         self._bells = Doorbells(directory)
         self._room = WaitingRoom()
-        self._latest_ticket = 0
         self._local_parts = itertools.count(1)
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()  # those that hear the doorbell
-        self._keys_added = 0
-        self._sweep_after = _SWEEP_AFTER_KEYS
-        self._next_sweep = self._next_burial = 0.0
+        self._housekeeping = Housekeeping(self._inbox, self._bells)
 
     # Channels
 
@@ -60,7 +57,7 @@ class Node:
                 return
             waiter = self._store.put(channel, payload, now=now, expires=now + expiry, capacity=capacity)
             self._announce(channel, waiter)
-            self._keep_house(now, keys_added=1)
+            self._housekeeping.keep(self._store, now, keys_added=1)
 
     async def receive(self, channel: str) -> Taken:
         """The next message of the channel. Cancelled at any moment, it has taken none.
@@ -76,7 +73,7 @@ class Node:
             )
         while True:
             with self._lock:
-                ticket = "" if local else self._ticket()
+                ticket = "" if local else self._room.draw_ticket()
                 taken = self._take(channel, ticket)
                 if taken:  # no await from here to the caller: a message taken is a message returned
                     return taken
@@ -102,26 +99,28 @@ class Node:
         now = time.monotonic()
         with self._lock:
             self._store.group_add(group, channel, expires=now + expiry)
-            self._keep_house(now, keys_added=1)
+            self._housekeeping.keep(self._store, now, keys_added=1)
 
     def group_discard(self, group: str, channel: str) -> None:
         with self._lock:
             self._store.group_discard(group, channel)
 
-    def group_send(self, group: str, payload: bytes, *, expiry: float, capacity: Callable[[str], int]) -> int:
-        """Put a message on every channel of the group that has room; returns how many had none."""
+    def group_send(self, group: str, payload: bytes, *, expiry: float, capacity: Callable[[str], int]) -> None:
+        """Put a message on every channel of the group that has room."""
         now = time.monotonic()
         with self._lock:
-            members = self._store.group_members(group, now=now)
-            capacities = {channel: capacity(channel) for channel in members if self._reachable(channel)}
             try:
-                reached = self._store.put_all(capacities, payload, now=now, expires=now + expiry)
+                reached = self._store.group_send(
+                    group, payload, now=now, expires=now + expiry, capacity=capacity, known=self._known
+                )
             except QueueFull:
-                reached = []
-            for channel, waiter in reached:
+                reached = Reached([], [])
+            self._wake_arrivals()
+            for process in reached.processes:
+                self._announce_parcel(process)
+            for channel, waiter in reached.channels:
                 self._announce(channel, waiter)
-            self._keep_house(now, keys_added=len(reached))
-        return len(capacities) - len(reached)
+            self._housekeeping.keep(self._store, now, keys_added=len(reached.processes) + len(reached.channels))
 
     def statistics(self) -> dict[str, int]:
         with self._lock:
@@ -129,28 +128,36 @@ class Node:
 
     # Waking and being woken; the lock is held
 
-    def _ticket(self) -> str:
-        """A place in line: all processes' tickets sort by the time they were drawn."""
-        self._latest_ticket = max(self._latest_ticket + 1, time.monotonic_ns())
-        return f"{self._latest_ticket:016x}"
-
     def _reachable(self, channel: str) -> bool:
         """Whether a message on the channel could ever be received: not if its one reader is dead, or nobody."""
-        if not is_local(channel):
-            return True
-        owner = owner_of(channel)
-        return owner is not None and (owner == self.process or self._bells.known(owner))
+        return not is_local(channel) or self._known(owner_of(channel))
+
+    def _known(self, process: str | None) -> bool:
+        return process is not None and (process == self.process or self._bells.known(process))
 
     def _take(self, channel: str, ticket: str) -> Taken | None:
         if self.closed:
             raise RuntimeError("The channel layer was closed.")
         try:
-            taken = self._store.take(channel, now=time.monotonic(), process=self.process, ticket=ticket)
+            if ticket:
+                taken = self._store.take(channel, now=time.monotonic(), process=self.process, ticket=ticket)
+            else:
+                taken = self._store.take_own(channel, now=time.monotonic())
+                self._wake_arrivals()
         except QueueFull:  # no room to note a change in: others will make some, the backstop looks again
             return None
         if taken and taken.next_waiter:
             self._announce(taken.channel, taken.next_waiter)
         return taken
+
+    def _collect(self) -> None:
+        with suppress(QueueFull):
+            self._store.collect(now=time.monotonic())
+        self._wake_arrivals()
+
+    def _wake_arrivals(self) -> None:
+        for channel in self._inbox.pop_arrivals():
+            self._room.wake_first(channel, non_local(channel))
 
     def _announce(self, channel: str, waiter: Waiter | None) -> None:
         """Wake one who waits on the channel: its owner, or else `waiter` or the next who is alive."""
@@ -163,6 +170,11 @@ class Node:
                     self._store.forget_process(channel)
         elif waiter and not self._wake(waiter):
             self._pass_on(channel)
+
+    def _announce_parcel(self, process: str) -> None:
+        if not self._bells.ring(process, _PARCEL):
+            with suppress(QueueFull):
+                self._store.forget_parcels(process)
 
     def _pass_on(self, channel: str) -> None:
         """Wake the next who waits on the channel and is alive."""
@@ -214,7 +226,11 @@ class Node:
             if self.closed:
                 return
             lines, some_lost = self._bell.read()
+            if _PARCEL in lines:
+                self._collect()
             for line in lines:
+                if line == _PARCEL:
+                    continue
                 ticket, _, channel = line.decode().partition(" ")
                 if not ticket:
                     self._room.wake_first(channel, non_local(channel))
@@ -231,9 +247,10 @@ class Node:
                 self._stop_hearing(loop)
                 return
             loop.call_later(_BACKSTOP_SECONDS, self._look, loop)
-            ready = self._store.ready({waiting.channel for waiting in here})
+            self._collect()
+            ready = self._store.ready({waiting.channel for waiting in here}, now=time.monotonic())
             self._wake_unasked(waiting for waiting in here if waiting.channel in ready)
-            self._keep_house(time.monotonic(), keys_added=0)
+            self._housekeeping.keep(self._store, time.monotonic(), keys_added=0)
 
     def _stop_hearing(self, loop: asyncio.AbstractEventLoop) -> None:
         if loop in self._loops:
@@ -242,24 +259,6 @@ class Node:
                 loop.remove_reader(self._bell.fd)
         if self.closed and not self._loops:
             self._bell.close()
-
-    # Housekeeping
-
-    def _keep_house(self, now: float, *, keys_added: int) -> None:
-        self._keys_added += keys_added
-        if self._keys_added >= self._sweep_after or now >= self._next_sweep:
-            steps = _SWEEP_AFTER_KEYS + 2 * self._keys_added
-            self._keys_added = 0
-            self._next_sweep = now + _SWEEP_SECONDS
-            with suppress(QueueFull):
-                saw_all = self._store.sweep(steps, now=now, alive=cache(self._alive))
-                self._sweep_after = _SWEEP_SMALL_AFTER_KEYS if saw_all else _SWEEP_AFTER_KEYS
-        if now >= self._next_burial:
-            self._next_burial = now + _BURY_SECONDS
-            self._bells.bury()
-
-    def _alive(self, process: str) -> bool:
-        return process == self.process or self._bells.alive(process)
 
     def close(self) -> None:
         """Leave the exchange: those who wait here get a RuntimeError, others find this process gone."""
@@ -285,7 +284,7 @@ class Node:
 
     def after_fork_in_parent(self) -> None:
         try:
-            self._store = Store(data_file(self._directory))
+            self._store = Store(data_file(self._directory), self._inbox)
         except BaseException:  # who uses the layer next joins anew, and gets the error
             self.closed = True
             raise

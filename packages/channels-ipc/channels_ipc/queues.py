@@ -6,6 +6,7 @@ One tree, and these keys in it, so that what belongs to a channel lies side by s
     c <prefix!> 01                     how many unread messages of send() the channels of a prefix have
     c <channel> 02 <ticket> <process>  a process that waits on the channel, the longest waiting first
     g <group> 00 <channel>             a member, and when it lapses
+    i <process> 00 <group> 00 <number> a parcel: what a group was sent, for the members of one process
     p <transaction>                    what a group was sent, stored once
     r <transaction>                    how many messages refer to it
 """
@@ -51,6 +52,11 @@ def group(name: str) -> bytes:
     return b"g%b\0" % name.encode()
 
 
+def parcels(process: str, group: str | None = None) -> bytes:
+    """Return the beginning of the keys of a process's parcels, or of those from one group."""
+    return b"i%b\0" % process.encode() + (b"" if group is None else b"%b\0" % group.encode())
+
+
 def _counter(channel: str) -> bytes:
     return b"c%b\1" % non_local(channel).encode()
 
@@ -73,27 +79,35 @@ def _next_section(match: re.Match[bytes]) -> bytes:
     return match[0][:-1] + bytes([match[2][0] + 1])
 
 
-def head(cursor: Cursor, channel: str) -> tuple[str, float] | None:
-    """Move to the oldest message of `channel`; its channel and when it lapses.
+class Head(NamedTuple):
+    """The oldest message of a queue: its channel, when it lapses, and the transaction that sent it."""
 
-    For "prefix!": the oldest of all channels of the prefix.
-    """
+    channel: str
+    expires: float
+    sent: int
+
+
+def head(cursor: Cursor, channel: str) -> Head | None:
+    """Move to the oldest message of `channel`, or for "prefix!" to the oldest of all channels of the prefix."""
     if not channel.endswith("!"):
         prefix = queue(channel)
-        return (channel, _lapses(cursor)) if skip_to(cursor, prefix).startswith(prefix) else None
-    oldest: tuple[int, str, bytes] | None = None
+        if not skip_to(cursor, prefix).startswith(prefix):
+            return None
+        expires, sent, _ = ENTRY.unpack_from(cursor.value())
+        return Head(channel, expires, sent)
+    oldest: Head | None = None
+    oldest_key = b""
     prefix = b"c" + channel.encode()
     key = skip_to(cursor, prefix)
     while key.startswith(prefix) and (match := KEY.match(key)):
         if match[2] == b"\0":
-            sent = ENTRY.unpack_from(cursor.value())[1]
-            if oldest is None or sent < oldest[0]:
-                oldest = sent, match[1].decode(), key
+            expires, sent, _ = ENTRY.unpack_from(cursor.value())
+            if oldest is None or sent < oldest.sent:
+                oldest, oldest_key = Head(match[1].decode(), expires, sent), key
         key = skip_to(cursor, _next_section(match))
-    if oldest is None:
-        return None
-    cursor.set_key(oldest[2])
-    return oldest[1], _lapses(cursor)
+    if oldest:
+        cursor.set_key(oldest_key)
+    return oldest
 
 
 def _lapses(cursor: Cursor) -> float:
@@ -101,14 +115,14 @@ def _lapses(cursor: Cursor) -> float:
     return expires
 
 
-def remove(txn: Transaction, cursor: Cursor, channel: str) -> bytes:
-    """Remove the message of `channel` at the cursor; its payload."""
+def remove(txn: Transaction, cursor: Cursor, channel: str = "") -> bytes:
+    """Remove the message of `channel`, or the parcel, at the cursor, and return its payload."""
     entry = cursor.value()
     shared = ENTRY.unpack_from(entry)[2]
     content = bytes(entry[ENTRY.size :])
     cursor.delete()
     if shared:
-        return _dereference(txn, content)
+        return _dereference(txn, content[: NUMBER.size])
     if is_local(channel):
         _uncount(txn, channel)
     return content
@@ -132,15 +146,14 @@ def _dereference(txn: Transaction, number: bytes) -> bytes:
     return payload
 
 
-def next_number(txn: Transaction, cursor: Cursor, channel: str, now: float, capacity: int) -> int | None:
-    """The number for the channel's next message; None if `capacity` messages are unread."""
-    prefix = queue(channel)
+def next_number(
+    txn: Transaction, cursor: Cursor, prefix: bytes, now: float, capacity: int, channel: str = ""
+) -> int | None:
+    """Return the number for the next message of a queue, or None if `capacity` messages are unread."""
     key = skip_to(cursor, prefix)
     if not key.startswith(prefix):
         return 0 if capacity > 0 else None
-    last = cursor.prev() if cursor.set_range(prefix[:-1] + b"\1") else cursor.last()
-    assert last
-    following = _number(bytes(cursor.key())) + 1
+    following = _last_number(cursor, prefix) + 1
     cursor.set_key(key)
     while key.startswith(prefix) and following - _number(key) >= capacity:
         if _lapses(cursor) > now:
@@ -148,6 +161,20 @@ def next_number(txn: Transaction, cursor: Cursor, channel: str, now: float, capa
         remove(txn, cursor, channel)
         key = skip_to(cursor, prefix)
     return following
+
+
+def length(cursor: Cursor, channel: str) -> int:
+    """Return how many messages the channel's queue holds."""
+    prefix = queue(channel)
+    key = skip_to(cursor, prefix)
+    return _last_number(cursor, prefix) + 1 - _number(key) if key.startswith(prefix) else 0
+
+
+def _last_number(cursor: Cursor, prefix: bytes) -> int:
+    """Move to the last message of a queue that isn't empty, and return its number."""
+    last = cursor.prev() if cursor.set_range(prefix[:-1] + b"\1") else cursor.last()
+    assert last
+    return _number(bytes(cursor.key()))
 
 
 def _number(key: bytes) -> int:
@@ -235,6 +262,10 @@ def sweep_one(txn: Transaction, cursor: Cursor, key: bytes, now: float, alive: C
     elif match and match[2] == b"\2":
         if not alive(key[match.end() + _TICKET_LENGTH :].decode()):
             cursor.delete()
+    elif key.startswith(b"i"):
+        process = key[1 : key.index(b"\0")].decode()
+        if (_lapses(cursor) <= now or not alive(process)) and _is_head(cursor, key):
+            remove(txn, cursor)
     elif key.startswith(b"g") and (
         TIME.unpack(cursor.value())[0] <= now or _dead(key.partition(b"\0")[2].decode(), alive)
     ):

@@ -8,23 +8,20 @@ half a microsecond, one that does about five.
 Times are seconds of the monotonic clock, which all processes of a boot share and nobody sets.
 """
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 import lmdb
 
-from . import queues
-from .allocation import NO_SPACE, create_files, means_no_space
+from . import groups, queues
+from .allocation import Space, create_files, means_no_space, used
+from .counters import Counters
+from .inbox import GroupMessage, Inbox
 from .names import non_local
 from .queues import Waiter
 
 MAP_SIZE: Final = 1 << 30
 MAX_MESSAGE: Final = MAP_SIZE // 8
-_MAX_USED: Final = MAP_SIZE // 2  # the rest is room for the gaps between messages
-_SPARE_PAGES: Final = 64
-_GROWTH: Final = 2 << 20
-_FIRST_BYTES: Final = _SPARE_PAGES * 4096
 
 
 class QueueFull(Exception):
@@ -63,20 +60,23 @@ class Taken(NamedTuple):
 class Store:
     """The shared file at `path`. Not to be opened twice in a process, nor used by two threads at once."""
 
-    def __init__(self, path: str) -> None:
-        create_files(path, map_size=MAP_SIZE, data_bytes=_FIRST_BYTES)
+    def __init__(self, path: str, inbox: Inbox) -> None:
+        create_files(path, map_size=MAP_SIZE)
         self._env = lmdb.open(
             path, subdir=False, mode=0o600, map_size=MAP_SIZE, sync=False, metasync=False, max_spare_txns=0
         )
         self._tree = self._env.open_db(None)
         self._transaction = _Transaction(self._env)
+        self._inbox = inbox
+        self._counters = Counters(f"{path}-counters")
+        self._nothing_sent_to = ("", b"")  # a prefix, and the count of sendings up to which it has no messages
         self._swept_to = b""
-        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        self._allocated = 0
+        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is room for the gaps between messages
 
     def close(self) -> None:
         self._env.close()
-        os.close(self._file)
+        self._counters.close()
+        self._space.close()
 
     # Messages
 
@@ -88,36 +88,58 @@ class Store:
         with self._transaction as txn:
             self._require_room(txn, len(payload))
             cursor = txn.cursor()
-            number = queues.next_number(txn, cursor, channel, now, capacity)
+            prefix = queues.queue(channel)
+            number = queues.next_number(txn, cursor, prefix, now, capacity, channel)
             if number is not None and queues.count(txn, cursor, channel, now, expires, capacity):
                 entry = queues.ENTRY.pack(expires, txn.id(), False)
-                txn.put(queues.queue(channel) + queues.NUMBER.pack(number), entry + payload)
+                txn.put(prefix + queues.NUMBER.pack(number), entry + payload)
+                self._counters.sent.increase()
                 return queues.pop_waiter(cursor, channel)
         raise QueueFull  # here, for an exception inside would undo the removal of what had lapsed
 
-    def take(self, channel: str, *, now: float, process: str = "", ticket: str = "") -> Taken | None:
-        """The oldest message of the channel, or of any channel of that prefix if the name ends with "!".
+    def take(self, channel: str, *, now: float, process: str, ticket: str) -> Taken | None:
+        """Return the oldest message of a channel on which any process may receive.
 
-        Where there is none, and a ticket is given, the process waits from now on: there is no moment between
-        looking and waiting in which a message could come unnoticed.
+        If the channel is empty, the process waits from now on: no message can come unnoticed between looking and
+        waiting.
         """
         with self._transaction as txn:
             cursor = txn.cursor()
             while found := queues.head(cursor, channel):
-                name, expires = found
-                payload = queues.remove(txn, cursor, name)
-                if expires > now:
-                    more = ticket and queues.head(cursor, channel)
-                    return Taken(name, payload, queues.pop_waiter(cursor, channel) if more else None)
-            if ticket:
-                txn.put(queues.waiters(channel) + ticket.encode() + process.encode(), b"")
+                payload = queues.remove(txn, cursor, found.channel)
+                if found.expires > now:
+                    more = queues.head(cursor, channel)
+                    return Taken(found.channel, payload, queues.pop_waiter(cursor, channel) if more else None)
+            txn.put(queues.waiters(channel) + ticket.encode() + process.encode(), b"")
             return None
 
-    def ready(self, channels: Iterable[str]) -> list[str]:
+    def take_own(self, channel: str, *, now: float) -> Taken | None:
+        """Return the oldest message of a channel or prefix of this process, from the inbox or from the file."""
+        self._inbox.obey_flush(self._counters.flushes.read())
+        grouped = self._inbox.find(channel, now)
+        if not grouped and self._nothing_sent_to == (non_local(channel), self._counters.sent.read()):
+            return None
+        if not grouped or not grouped[1].is_next or channel.endswith("!"):
+            with self._transaction as txn:
+                cursor = txn.cursor()
+                self._collect(txn, cursor, now)
+                grouped = self._inbox.find(channel, now)
+                while found := queues.head(cursor, channel):
+                    if grouped and grouped[1].sent <= found.sent:
+                        break
+                    payload = queues.remove(txn, cursor, found.channel)
+                    if found.expires > now:
+                        return Taken(found.channel, payload, None)
+                if not queues.unread(txn, channel):
+                    self._nothing_sent_to = (non_local(channel), self._counters.sent.read())
+        # A failed commit raises before this line, so it loses nothing from the inbox.
+        return Taken(grouped[0], self._inbox.pop(grouped[0]), None) if grouped else None
+
+    def ready(self, channels: Iterable[str], *, now: float) -> list[str]:
         """Those of the channels that have a message."""
         with self._transaction as txn:
             cursor = txn.cursor()
-            return [channel for channel in channels if queues.head(cursor, channel)]
+            return [name for name in channels if self._inbox.find(name, now) or queues.head(cursor, name)]
 
     # Waiters
 
@@ -141,44 +163,47 @@ class Store:
         with self._transaction as txn:
             txn.delete(queues.group(group) + channel.encode())
 
-    def group_members(self, group: str, *, now: float) -> list[str]:
-        """The channels in the group; those whose membership has lapsed are removed."""
-        prefix = queues.group(group)
-        members = []
-        with self._transaction as txn:
-            cursor = txn.cursor()
-            key = queues.skip_to(cursor, prefix)
-            while key.startswith(prefix):
-                if queues.TIME.unpack(cursor.value())[0] > now:
-                    members.append(key[len(prefix) :].decode())
-                else:
-                    cursor.delete()
-                key = queues.skip_to(cursor, queues.after(key))
-        return members
+    def group_send(
+        self,
+        group: str,
+        payload: bytes,
+        *,
+        now: float,
+        expires: float,
+        capacity: Callable[[str], int],
+        known: Callable[[str], bool],
+    ) -> groups.Reached:
+        """Send one payload to all members of the group. Members that are full go without.
 
-    def put_all(
-        self, capacities: dict[str, int], payload: bytes, *, now: float, expires: float
-    ) -> list[tuple[str, Waiter | None]]:
-        """Append one payload to many queues, with each channel's capacity; those that are full go without.
+        The shared file gets the payload once. A group message counts against each channel, not against its prefix:
+        a member that doesn't read must not silence the others in its process.
 
-        The payload is stored once. What a group is sent counts against each channel by itself, not against
-        its prefix: one member that does not read must not silence the others in its process.
-        Returns the channels that got it and who waits on each.
+        Raises:
+            QueueFull: If the store is full. Members in this process still get the message.
         """
-        reached: list[tuple[str, Waiter | None]] = []
+        reached = groups.Reached([], [])
         with self._transaction as txn:
-            self._require_room(txn, len(payload))
             cursor = txn.cursor()
-            transaction = queues.NUMBER.pack(txn.id())
-            entry = queues.ENTRY.pack(expires, txn.id(), True) + transaction
-            for channel, capacity in capacities.items():
-                number = queues.next_number(txn, cursor, channel, now, capacity)
-                if number is not None and queues.unread(txn, channel) < capacity:
-                    txn.put(queues.queue(channel) + queues.NUMBER.pack(number), entry)
-                    reached.append((channel, queues.pop_waiter(cursor, channel)))
-            if reached:
-                queues.share(txn, payload, len(reached))
+            anyone, by_process = groups.by_process(groups.find_members(cursor, group, now), capacity, known)
+            own = by_process.pop(self._inbox.process, None)
+            if own:
+                self._collect(txn, cursor, now)
+                message = GroupMessage(txn.id(), expires, payload, is_next=False)
+                groups.distribute(txn, cursor, self._inbox, groups.Parcel(message, own), now)
+            if anyone or by_process:
+                self._require_room(txn, len(payload))
+                reached = groups.put_all(txn, cursor, group, anyone, by_process, payload, now=now, expires=expires)
+                self._counters.sent.increase()
         return reached
+
+    def collect(self, *, now: float) -> None:
+        """Distribute the parcels that other processes sent to this process's members of groups."""
+        with self._transaction as txn:
+            self._collect(txn, txn.cursor(), now)
+
+    def _collect(self, txn: queues.Transaction, cursor: queues.Cursor, now: float) -> None:
+        self._inbox.obey_flush(self._counters.flushes.read())
+        groups.collect(txn, cursor, self._inbox, now)
 
     # Housekeeping
 
@@ -202,13 +227,21 @@ class Store:
             self._swept_to = key
         return from_the_first and not key
 
+    def forget_parcels(self, process: str) -> None:
+        """Remove the parcels of a dead process."""
+        prefix = queues.parcels(process)
+        with self._transaction as txn:
+            cursor = txn.cursor()
+            while queues.skip_to(cursor, prefix).startswith(prefix):
+                queues.remove(txn, cursor)
+
     def forget_process(self, channel: str) -> None:
         """Remove all messages of the process that owned `channel`, which is dead."""
         name = non_local(channel)
         with self._transaction as txn:
             cursor = txn.cursor()
             while found := queues.head(cursor, name):
-                queues.remove(txn, cursor, found[0])
+                queues.remove(txn, cursor, found.channel)
 
     def flush(self) -> None:
         """Remove all messages and groups. Those who wait go on waiting."""
@@ -223,40 +256,16 @@ class Store:
             txn.drop(self._tree, delete=False)
             for key in waiting:
                 txn.put(key, b"")
+            self._counters.flushes.increase()
+            self._counters.sent.increase()
 
     def statistics(self) -> dict[str, int]:
         """How many keys there are, the bytes they take, and the bytes of the file."""
         with self._transaction as txn:
             tree = txn.stat(self._tree)
         file = (self._env.info()["last_pgno"] + 1) * tree["psize"]
-        return {"entries": tree["entries"], "used": _used(tree), "file": file}
+        return {"entries": tree["entries"], "used": used(tree), "file": file}
 
     def _require_room(self, txn: queues.Transaction, length: int) -> None:
-        """Raise QueueFull unless `length` bytes more leave enough of the file free to take messages off it.
-
-        Taking one writes pages too: without this, a store that is full to the brim could never be emptied.
-        """
-        tree = txn.stat(self._tree)
-        used = _used(tree) + length
-        spare = _SPARE_PAGES * tree["psize"]
-        if used + spare <= self._allocated:
-            return
-        if used + spare <= _MAX_USED and (self._allocate(used + _GROWTH) or self._allocate(used + spare)):
-            return
-        raise QueueFull
-
-    def _allocate(self, size: int) -> bool:
-        """Have the file system set this much of the file aside, so that writing there cannot fail."""
-        try:
-            os.posix_fallocate(self._file, 0, size)
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
-            return False
-        self._allocated = size
-        return True
-
-
-def _used(tree: "lmdb._StatDict") -> int:
-    """The bytes of the pages that hold something."""
-    return (tree["leaf_pages"] + tree["branch_pages"] + tree["overflow_pages"]) * tree["psize"]
+        if not self._space.reserve(txn.stat(self._tree), length):
+            raise QueueFull

@@ -1,6 +1,7 @@
 """The receivers that wait in this process, by channel."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -39,6 +40,12 @@ class WaitingRoom:
     def __init__(self) -> None:
         self._by_channel: dict[str, dict[Waiting, None]] = {}
         self._by_ticket: dict[str, Waiting] = {}
+        self._latest_ticket = 0
+
+    def draw_ticket(self) -> str:
+        """Return a place in line. The tickets of all processes sort by the time at which they were drawn."""
+        self._latest_ticket = max(self._latest_ticket + 1, time.monotonic_ns())
+        return f"{self._latest_ticket:016x}"
 
     def __iter__(self) -> Iterator[Waiting]:
         return (waiting for same_channel in self._by_channel.values() for waiting in same_channel)

@@ -1,0 +1,40 @@
+"""Counters in memory that all processes share. Reading one costs less than a transaction."""
+
+import mmap
+import os
+from typing import Final
+
+COUNTER_BYTES = 8
+_ORDER: Final = "little"
+
+
+class Counter:
+    """A number in a file, at `position`. Only the process that holds the store's lock changes it."""
+
+    def __init__(self, memory: mmap.mmap, position: int) -> None:
+        self._memory = memory
+        self._bytes = slice(position, position + COUNTER_BYTES)
+
+    def read(self) -> bytes:
+        """Return the number in a form that can be compared with an earlier one."""
+        return self._memory[self._bytes]
+
+    def increase(self) -> None:
+        number = int.from_bytes(self.read(), _ORDER) + 1
+        self._memory[self._bytes] = number.to_bytes(COUNTER_BYTES, _ORDER)
+
+
+class Counters:
+    """The numbers of flushes and of transactions that sent something, in the file at `path`."""
+
+    def __init__(self, path: str) -> None:
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            self._memory = mmap.mmap(file, 2 * COUNTER_BYTES)
+        finally:
+            os.close(file)
+        self.flushes = Counter(self._memory, 0)
+        self.sent = Counter(self._memory, COUNTER_BYTES)
+
+    def close(self) -> None:
+        self._memory.close()

@@ -1,0 +1,85 @@
+"""The group messages that wait in the memory of the process that receives them."""
+
+from collections import deque
+from typing import NamedTuple
+
+
+class GroupMessage(NamedTuple):
+    """A message to a group.
+
+    `sent` is the number of the transaction that sent it. With `is_next`, the store has no older message on its channel.
+    """
+
+    sent: int
+    expires: float
+    payload: bytes
+    is_next: bool
+
+
+class Inbox:
+    """Queues of group messages, one for each channel of `process` that has any.
+
+    Only this process receives on these channels, so the messages can leave the shared file before they are received.
+    Their channels end with the process.
+    """
+
+    def __init__(self, process: str) -> None:
+        self.process = process
+        self._queues: dict[str, deque[GroupMessage]] = {}
+        self._arrivals: list[str] = []
+        self._latest_parcel = 0
+        self._latest_flush = b""
+
+    def count(self, channel: str, now: float) -> int:
+        """Return how many messages `channel` has, after removing expired messages."""
+        queue = self._queues.get(channel)
+        while queue and queue[0].expires <= now:
+            queue.popleft()
+        return len(queue) if queue else 0
+
+    def put(self, channel: str, message: GroupMessage) -> None:
+        if channel not in self._queues:
+            self._queues[channel] = deque()
+        self._queues[channel].append(message)
+        self._arrivals.append(channel)
+
+    def pop_arrivals(self) -> list[str]:
+        """Return a channel for each message since the last call, so that the caller can wake a receiver."""
+        arrivals, self._arrivals = self._arrivals, []
+        return arrivals
+
+    def find(self, channel: str, now: float) -> tuple[str, GroupMessage] | None:
+        """Return the channel's oldest message, or the oldest of all channels of a prefix, with its channel."""
+        if not channel.endswith("!"):
+            return (channel, self._queues[channel][0]) if self.count(channel, now) else None
+        names = [name for name in self._queues if name.startswith(channel) and self.count(name, now)]
+        if not names:
+            return None
+        oldest = min(names, key=lambda name: self._queues[name][0].sent)
+        return oldest, self._queues[oldest][0]
+
+    def pop(self, channel: str) -> bytes:
+        queue = self._queues[channel]
+        message = queue.popleft()
+        if not queue:
+            del self._queues[channel]
+        return message.payload
+
+    def sweep(self, now: float) -> None:
+        """Remove expired messages, also on channels that no receiver asks for."""
+        self._queues = {channel: queue for channel, queue in self._queues.items() if self.count(channel, now)}
+
+    def is_new(self, parcel: int) -> bool:
+        """Check whether the parcel of this transaction comes for the first time.
+
+        A parcel comes again if the file system was too full to remove it from the shared file.
+        """
+        new = parcel > self._latest_parcel
+        self._latest_parcel = max(parcel, self._latest_parcel)
+        return new
+
+    def obey_flush(self, flush: bytes) -> None:
+        """Remove all messages if `flush` names another flush than the last time."""
+        if flush != self._latest_flush:
+            self._latest_flush = flush
+            self._queues.clear()
