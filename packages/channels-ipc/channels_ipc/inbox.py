@@ -26,7 +26,7 @@ class Inbox:
     def __init__(self, process: str) -> None:
         self.process = process
         self._queues: dict[str, deque[GroupMessage]] = {}
-        self._arrivals: list[str] = []
+        self.arrivals: list[str] = []
         self._latest_parcel = 0
         self._latest_flush = b""
 
@@ -41,11 +41,11 @@ class Inbox:
         if channel not in self._queues:
             self._queues[channel] = deque()
         self._queues[channel].append(message)
-        self._arrivals.append(channel)
+        self.arrivals.append(channel)
 
     def pop_arrivals(self) -> list[str]:
         """Return a channel for each message since the last call, so that the caller can wake a receiver."""
-        arrivals, self._arrivals = self._arrivals, []
+        arrivals, self.arrivals = self.arrivals, []
         return arrivals
 
     def find(self, channel: str, now: float) -> tuple[str, GroupMessage] | None:

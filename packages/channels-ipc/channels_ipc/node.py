@@ -143,7 +143,8 @@ class Node:
                 taken = self._store.take(channel, now=time.monotonic(), process=self.process, ticket=ticket)
             else:
                 taken = self._store.take_own(channel, now=time.monotonic())
-                self._wake_arrivals()
+                if self._inbox.arrivals:
+                    self._wake_arrivals()
         except QueueFull:  # no room to note a change in: others will make some, the backstop looks again
             return None
         if taken and taken.next_waiter:

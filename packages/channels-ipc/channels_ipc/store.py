@@ -69,6 +69,7 @@ class Store:
         self._transaction = _Transaction(self._env)
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
+        self._latest_sent = b""
         self._nothing_sent_to = ("", b"")  # a prefix, and the count of sendings up to which it has no messages
         self._swept_to = b""
         self._space = Space(path, most=MAP_SIZE // 2)  # the rest is room for the gaps between messages
@@ -115,9 +116,12 @@ class Store:
 
     def take_own(self, channel: str, *, now: float) -> Taken | None:
         """Return the oldest message of a channel or prefix of this process, from the inbox or from the file."""
-        self._inbox.obey_flush(self._counters.flushes.read())
+        sent = self._counters.sent.read()
+        if sent != self._latest_sent:  # a flush counts, too
+            self._latest_sent = sent
+            self._inbox.obey_flush(self._counters.flushes.read())
         grouped = self._inbox.find(channel, now)
-        if not grouped and self._nothing_sent_to == (non_local(channel), self._counters.sent.read()):
+        if not grouped and self._nothing_sent_to == (non_local(channel), sent):
             return None
         if not grouped or not grouped[1].is_next or channel.endswith("!"):
             with self._transaction as txn:
