@@ -37,10 +37,10 @@ class UntilClientGoes:
         self._beginning = asyncio.get_running_loop().call_soon(self._begin)
         return self
 
-    async def cancel_now(self) -> None:
-        """Deliver a cancellation by the view itself before the response is sent."""
-        if _cancelling(self._task) > self._cancelled_before:
-            await asyncio.sleep(0)
+    @property
+    def view_has_cancelled(self) -> bool:
+        """Whether the view has cancelled its own task, which the next wait will notice."""
+        return _cancelling(self._task) > self._cancelled_before
 
     def _begin(self) -> None:
         self._listening = asyncio.create_task(self._wait())

@@ -5,23 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import types
-from collections.abc import Coroutine, Generator
+from collections.abc import Awaitable, Coroutine, Generator
 from typing import Any
 
 _has_served: contextvars.ContextVar[bool] = contextvars.ContextVar("hopless.has_served", default=False)
 
 
-async def isolated(serving: Coroutine[Any, Any, None]) -> None:
-    """Await a coroutine in a copy of the context.
+def isolated(serving: Coroutine[Any, Any, None]) -> Awaitable[None]:
+    """Return an awaitable that runs a coroutine in a copy of the context.
 
     The server's task runs the coroutine, which saves a task. If this task has served a request before, or if the server
     has no asyncio task, the coroutine gets a task of its own: code may store state by ``asyncio.current_task()``.
     """
     if _has_served.get() or asyncio.current_task() is None:
-        await asyncio.create_task(serving)
-    else:
-        _has_served.set(True)
-        await _in_a_copy_of_the_context(serving)
+        return asyncio.create_task(serving)
+    _has_served.set(True)
+    return _in_a_copy_of_the_context(serving)
 
 
 @types.coroutine

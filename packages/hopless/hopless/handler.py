@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 from collections.abc import Awaitable, Callable
@@ -155,7 +156,8 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)) as client:
             response = await self.run_get_response(request)
             response._handler_class = self._sender
-            await client.cancel_now()
+            if client.view_has_cancelled:
+                await asyncio.sleep(0)  # sending may not wait, and the response must not be sent
             await self.send_response(response, send)
         return response, client.client_is_gone
 

@@ -7,6 +7,7 @@ name, ``missing`` returns it, and Django's own handler and middleware serve the 
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import inspect
 import logging
@@ -73,6 +74,11 @@ get_script_prefix = _found("django.core.handlers.asgi:get_script_prefix")
 reset_urlconf = _found("django.core.handlers.base:reset_urlconf")
 set_script_prefix = _found("django.urls:set_script_prefix")
 trans_real = _found("django.utils.translation.trans_real")
+# The variable that holds the executors of ``async_to_sync``: reading it is faster than asking for an attribute that
+# isn't set. asgiref 3.12 has another structure.
+_executors = _found("asgiref.sync:AsyncToSync.executors._storage._data")
+if not isinstance(_executors, contextvars.ContextVar):
+    _executors = None
 
 
 def missing() -> list[str]:
@@ -138,9 +144,16 @@ def nothing_is_initialised() -> bool:
         return False
 
 
-def initialised(handler: Any) -> list[Any]:
-    """The connections, or caches, that this thread has made."""
-    found: list[Any] = handler.all(initialized_only=True)
+def connections_of_thread() -> dict[str, Any]:
+    """Return the database connections that this thread has created, by alias. Call it in a thread without a loop.
+
+    Django's ``connections.all(initialized_only=True)`` returns them, too, but takes three microseconds.
+    """
+    try:
+        found: dict[str, Any] = vars(connections._connections._storage).copy()
+    except AttributeError:  # another asgiref
+        return {connection.alias: connection for connection in connections.all(initialized_only=True)}
+    found.pop("cvar", None)  # of asgiref, if a view has run an event loop in this thread
     return found
 
 
@@ -164,9 +177,8 @@ def forget_closed_connections() -> None:
     Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a thread
     of its own.
     """
-    for alias in connections:
-        connection = getattr(connections._connections, alias, None)
-        if connection is not None and not is_open(connection) and is_clean(connection):
+    for alias, connection in connections_of_thread().items():
+        if not is_open(connection) and is_clean(connection):
             del connections[alias]
 
 
@@ -197,7 +209,11 @@ def thread_sensitive_context() -> Any:
 
 def caller_has_a_thread() -> bool:
     """Return whether the caller of the application has chosen a thread for synchronous code."""
-    return thread_sensitive_context() is not None or getattr(AsyncToSync.executors, "current", None) is not None
+    if SyncToAsync.thread_sensitive_context.get(None) is not None:
+        return True
+    if _executors is not None and _executors.get(None) is None:
+        return False
+    return getattr(AsyncToSync.executors, "current", None) is not None
 
 
 def forget_cancelled_calls() -> None:

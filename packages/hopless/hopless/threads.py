@@ -11,8 +11,6 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from asgiref.sync import ThreadSensitiveContext
-from django.core.cache import caches
-from django.core.cache.backends.base import BaseCache
 from django.db import connections
 
 from hopless import private
@@ -25,7 +23,7 @@ class Worker(ThreadPoolExecutor):
     Attributes:
         requests: The number of requests that the thread has worked for.
         open_connections: The number of database connections that the last work left open.
-        needs_closing: Whether the last work left a connection, or a cache with a close method of its own.
+        has_connections: Whether the last work left connections, open or closed.
         clean: Whether the last work left no transaction behind.
     """
 
@@ -33,17 +31,15 @@ class Worker(ThreadPoolExecutor):
         super().__init__(max_workers=1, thread_name_prefix="hopless")
         self.requests = 0
         self.open_connections = 0
-        self.needs_closing = False
+        self.has_connections = False
         self.clean = True
 
     def inspect(self) -> None:
-        """Record the state of this thread's connections and caches. Call it in the thread."""
-        found = private.initialised(connections)
+        """Record the state of this thread's connections. Call it in the thread."""
+        found = private.connections_of_thread().values()
         self.open_connections = sum(map(private.is_open, found))
         self.clean = all(map(private.is_clean, found))
-        self.needs_closing = bool(found) or any(
-            type(cache).close is not BaseCache.close for cache in private.initialised(caches)
-        )
+        self.has_connections = bool(found)
 
     def end(self) -> None:
         """End the thread after its submitted work, and close its connections."""
@@ -152,11 +148,11 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
     @property
     def needs_closing(self) -> bool:
-        """Whether the thread has a connection or a cache, or unfinished work that may create one."""
+        """Whether the thread has a connection, or unfinished work that may create one."""
         if (last := self._last) is None:
             return False
         worker = self.worker
-        return worker is None or worker.needs_closing or last.cancelled() or not last.done()
+        return worker is None or worker.has_connections or last.cancelled() or not last.done()
 
     def finish(self, close: Callable[[], object]) -> None:
         """Close the response in the thread, and forget the state of connections that aren't kept."""

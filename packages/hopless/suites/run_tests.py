@@ -40,9 +40,16 @@ def substitute(mutant: str = "") -> None:
     from django.core.handlers import asgi as handlers
     from hopless import middleware
     from hopless.handler import Handler
+    from hopless.threads import Threads
+
+    class HandlerOfTests(Handler):
+        """A handler that Django's tests create without arguments."""
+
+        def __init__(self) -> None:
+            super().__init__(Threads(20))
 
     import_module("django.contrib.staticfiles.handlers")  # its class stays below Django's
-    asgi.ASGIHandler = handlers.ASGIHandler = Handler
+    asgi.ASGIHandler = handlers.ASGIHandler = HandlerOfTests
     if mutant:
         path, _, hook = mutant.partition(":")
         middleware.KNOWN[path] = {**middleware.KNOWN[path], hook: middleware.never}
