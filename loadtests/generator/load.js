@@ -11,6 +11,7 @@ import { tlsOf } from './tls.js';
 /** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
+const MOST_OF_IDLE_TIME = 0.8; // before an idle connection is closed from this side, or soon afterwards by the server
 
 /**
  * @implements {Owner}
@@ -137,12 +138,22 @@ export class Load {
     return !this.pool?.isOpenLoop && this.connections.size >= this.job.connections;
   }
 
-  /** The connection used last, so that few are kept busy rather than many half idle; in turn, the one that rested longest. */
-  takeIdle(/** @type {Exchange} */ exchange) {
+  /**
+   * Return the connection that rested longest, so that all workers of a server get a share of the load. The server may be
+   * about to close connections that rested too long, so they are used only if all have.
+   *
+   * @param {Exchange} exchange
+   */
+  takeIdle(exchange) {
     if (exchange.closes) {
       return undefined;
     }
-    return this.pool?.roundRobin ? this.idle.shift() : this.idle.pop();
+    if (this.pool?.roundRobin) {
+      return this.idle.shift();
+    }
+    const usedSince = nowMs() - MOST_OF_IDLE_TIME * this.job.idleMs;
+    const place = this.idle.findIndex((connection) => connection.handedAt >= usedSince);
+    return place < 0 ? this.idle.pop() : this.idle.splice(place, 1)[0];
   }
 
   open() {

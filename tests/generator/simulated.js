@@ -97,6 +97,7 @@ class ExactPacer {
 export class Server {
   freeMs = 0;
   left = 0;
+  connections = [];
 
   /** @param {{eachMs: number, pauseMs: number, every: number, random: boolean}} options */
   constructor({ eachMs, pauseMs, every, random, seed = 1 }) {
@@ -122,9 +123,11 @@ export class Server {
       connect: (_job, owner) => {
         const connection = {
           busy: false,
+          sends: [],
           destroy: () => {},
           send: (exchange, intended) => {
             const at = this.answeredAt();
+            connection.sends.push(now);
             Object.assign(connection, { exchange, intended, busy: true, handedAt: now, sentAt: now });
             owner.onSent(connection, nowMs());
             after(at - now, () => {
@@ -133,6 +136,7 @@ export class Server {
             });
           },
         };
+        this.connections.push(connection);
         return connection;
       },
     };
@@ -143,7 +147,7 @@ export class Server {
 export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10 }) {
   events = [];
   const job = {
-    origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, index: 0, processes: 1, turns: 1,
+    origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, idleMs: 4000, index: 0, processes: 1, turns: 1,
   }; // prettier-ignore
   const load = openloop(server.protocol, job, () => {});
   if (rate !== null) {
