@@ -17,8 +17,9 @@ class Openloop:
     """See generator/openloop.js. The last processes of a load run on ``others``, one on each.
 
     Send k of a fixed rate is due at start + k / rate, decided before the first request. A late generator sends at
-    once and skips nothing. A request takes the connection that was idle longest, else opens one, else (all ``connections`` busy) waits
-    for one; all of that is in its response time. Without a rate, each connection sends as soon as it is answered. A
+    once and skips nothing. A request takes the connection that was idle longest, else opens one, else (all
+    ``connections`` busy) waits for one; all of that is in its response time.
+    Without a rate, each connection sends as soon as it is answered. A
     replay's send k is due at the k-th of its recorded times. Which of several requests send k is for is fixed
     beforehand as well, by the load's seed; several processes share the sends in turn.
 
