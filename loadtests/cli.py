@@ -17,7 +17,6 @@ from loadtests.commands import (
     doctor,
     engines,
     hosts,
-    layers,
     load,
     origin,
     profile,
@@ -68,7 +67,7 @@ app = typer.Typer(
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
-    "Advanced": (profile, serve, worker, workload, origin, layers, engines),
+    "Advanced": (profile, serve, worker, workload, origin, engines),
 }
 for panel, modules in PANELS.items():
     for module in modules:

@@ -21,7 +21,6 @@ SHARED = {
     "trial",  # how one is made, and what is kept of it
     "page", "templates",  # of a report, of a profile
     "dry_run", "progress",  # what is printed, and what is found
-    "redis",  # the one of the setups, the one of the layers' benchmark
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Run ``check``, ``engines``, ``layers``, ``list`` and ``report``, and read the output."""
+"""Run ``check``, ``engines``, ``list`` and ``report``, and read the output."""
 
 import json
 import re
@@ -10,12 +10,10 @@ import pytest
 from loadtests import files, setups
 from loadtests.commands.check import print_check
 from loadtests.commands.engines import print_engines
-from loadtests.commands.layers import print_layers
 from loadtests.engines import node
 from loadtests.engines.benchmark import EngineFigures, EnginesReport
 from loadtests.engines.websocket_ceilings import WebSocketCeiling, WebSocketFigures
 from loadtests.measure.check import Check, Difference
-from loadtests.measure.layers.rounds import IPC, REDIS, SOCKET, LayerResult, LayerRound, LayersReport
 from loadtests.plan import study as studies
 from loadtests.records.run import folder
 from loadtests.serve.serving import NotServing
@@ -118,22 +116,6 @@ def test_a_core_of_the_engines_that_was_shared_with_others_is_reported(engines_p
     printed = " ".join(engines_printed(0, ceiling_cpu=0.5))
     assert "all on core 0" in printed
     assert "Something else ran on the generators' core: run this again on a quiet machine." in printed
-
-
-def test_the_table_of_layers_shows_all_and_what_was_delivered(capsys):
-    rounds = {SOCKET: (10, 90_000), IPC: (100, 9_000), REDIS: (500, 900)}
-    layers = [
-        LayerResult(name, (LayerRound(p50, p50 * 2, rate, 1e6 / rate, 100, 99),))
-        for name, (p50, rate) in rounds.items()
-    ]
-    print_layers(LayersReport(tuple(layers), cores=(0, 1), duration_s=2.0, in_flight=64, body_bytes=1000))
-    printed = " ".join(capsys.readouterr().out.split())
-    for piece in ("unix-socket", "channels_ipc", "channels_redis", "99 of 100", "cores 0, 1"):
-        assert piece in printed
-    assert "10.0 times" in printed
-    assert "0.200 of" in printed
-    assert "0.100 of the CPU time" in printed
-    assert "Medians of 1 round of 2 s" in printed
 
 
 @pytest.fixture
