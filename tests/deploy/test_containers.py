@@ -95,6 +95,31 @@ def test_kubernetes_starts_a_run_and_as_many_workers_as_it_expects(kubernetes, p
     environment = [one["name"] for one in run["env"]]
     assert environment.index("POD_IP") < environment.index("BIND")  # else it would not be filled in
     assert {one["image"] for pod in pods.values() for one in pod["spec"]["containers"]} == {IMAGE}
+    [kustomization] = documents(DEPLOY / "kubernetes" / "kustomization.yaml")
+    [image] = kustomization["images"]
+    assert image["name"] == IMAGE
+    assert image["newTag"] not in ("", "latest")
+
+
+def test_kubernetes_pods_get_whole_cores(pods):
+    for pod in pods.values():
+        for container in pod["spec"]["containers"]:
+            resources = container["resources"]
+            assert resources["requests"] == resources["limits"]
+            assert resources["limits"]["cpu"].isdigit()
+
+
+def test_kubernetes_results_outlive_the_run(pods):
+    [copier] = documents(DEPLOY / "kubernetes" / "results.yaml")
+    for spec in (pods["load-run"]["spec"], copier["spec"]):
+        claims = {
+            one["name"]: one["persistentVolumeClaim"]["claimName"]
+            for one in spec["volumes"]
+            if "persistentVolumeClaim" in one
+        }
+        assert claims == {"results": "load-results"}
+    mounts = {one["name"]: one["mountPath"] for one in pods["load-run"]["spec"]["containers"][0]["volumeMounts"]}
+    assert mounts["results"] == "/srv/benchmark/results"
 
 
 def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
@@ -106,6 +131,11 @@ def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
     closed = kubernetes["NetworkPolicy", "load-workers"]["spec"]
     assert closed["podSelector"]["matchLabels"] == pods["load-workers"]["metadata"]["labels"]
     assert "ingress" not in closed
+    assert "egress" not in policy
+    assert policy["policyTypes"] == closed["policyTypes"] == ["Ingress", "Egress"]
+    master, names = closed["egress"]
+    assert master["to"] == [{"podSelector": {"matchLabels": pods["load-run"]["metadata"]["labels"]}}]
+    assert {one["port"] for one in names["ports"]} == {53}
 
 
 def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
