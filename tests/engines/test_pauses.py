@@ -1,5 +1,6 @@
 """Compare slices and one piece on a server that pauses."""
 
+import contextlib
 import http.server
 import socketserver
 import threading
@@ -10,7 +11,7 @@ import pytest
 from loadtests.engines import get
 from loadtests.workload import Load
 
-pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive, pytest.mark.timeout(600)]
 
 WITHIN = 0.05
 WHOLE_S = 30.0
@@ -33,6 +34,10 @@ def pausing():
                     time.sleep(pause_s if next(count) % every == 0 else 0.002)
                 self.wfile.write(ANSWER)
 
+            def handle(self):
+                with contextlib.suppress(ConnectionError):
+                    super().handle()
+
             def log_message(self, *args):
                 pass
 
@@ -48,7 +53,7 @@ def pausing():
         server.server_close()
 
 
-@pytest.mark.parametrize(("pause_s", "every", "rate"), [(0.2, 150, None), (1.0, 500, None), (1.0, 300, 100)])
+@pytest.mark.parametrize(("pause_s", "every", "rate"), [(0.15, 60, None), (0.6, 100, None), (0.3, 50, 100)])
 def test_slices_contain_all_pauses(pausing, pause_s, every, rate):
     def make(slices):
         load = Load.of_url(pausing(pause_s, every), rate=rate, duration_s=WHOLE_S, arrival_seed=5 if rate else None)
