@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import evidence
 import msgspec
 from docutils import nodes
 from measured_roles import ROLES, SHORT
@@ -28,6 +29,9 @@ from loadtests.report.leading_counts import in_words
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
+NEWEST = "Measured on {}"
+OTHERS = "Measured earlier, on another machine: {}"
+UNDECIDED = "The committed runs don't decide these cases"
 WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
 ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
@@ -177,12 +181,24 @@ def embedded(name: str, document: str, alt: str) -> nodes.raw:
 
 def lines(found: tuple[Row, ...]) -> Iterator[str]:
     """The table, and the sections."""
-    yield from [".. list-table::", "   :header-rows: 1", "   :class: stacked advice", "   :widths: 16 22 20 32 10", ""]
-    for cells in (HEADINGS, *((f":ref:`{row.case} <choose-{row.name}>`", *cells_of(row)) for row in found)):
-        yield from (f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(cells))
+    for place, (machine, places) in enumerate(evidence.by_machine(row.effect for row in found).items()):
+        yield from table([found[place] for place in places], machine, OTHERS if place else NEWEST)
     for row in found:
         yield from ["", f".. _choose-{row.name}:", "", row.case, "-" * len(row.case), ""]
         yield from [f".. advice:: {row.name}", "", " ".join(row.text.split())]
+
+
+def table(found: list[Row], machine: str, caption: str) -> Iterator[str]:
+    """Yield a table of the rows that were measured on one machine. Without a machine, reasons replace the effects."""
+    title = caption.format(machine) if machine else UNDECIDED
+    yield from [f".. list-table:: {title}", "   :header-rows: 1", "   :class: stacked advice"]
+    yield from ["   :widths: 16 22 20 32 10", ""]
+    for row in (None, *found):
+        cells = HEADINGS if row is None else (f":ref:`{row.case} <choose-{row.name}>`", *cells_of(row))
+        if row and not machine:
+            cells = (*cells[:3], f"not shown. {evidence.problem(row.effect)}", cells[4])
+        yield from (f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(cells))
+    yield ""
 
 
 def cells_of(row: Row) -> tuple[str, ...]:
@@ -192,12 +208,14 @@ def cells_of(row: Row) -> tuple[str, ...]:
 
 
 def for_readme() -> str:
-    """The table in Markdown, of the rows that README has."""
+    """Return the table in Markdown: the rows for README whose figures come from the newest run's machine."""
+    found = rows()
+    [(machine, places), *_] = evidence.by_machine(row.effect for row in found).items()
     table = [HEADINGS[:-1], ("---",) * 4]
-    table += [
-        (f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in rows() if row.in_readme
-    ]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+    kept = (found[place] for place in places if found[place].in_readme)
+    table += [(f"[{row.case}](docs/choosing.rst)", *map(_markdown, cells_of(row)[:3])) for row in kept]
+    lines = "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+    return f"{lines}\nAll rows were measured on one machine ({machine}).\n"
 
 
 def _markdown(text: str) -> str:

@@ -197,6 +197,19 @@ class RunChart(FromResults):
         yield from [f".. figure:: /results/{newest.name}/charts/{name}.svg", f"   :alt: {rest.escape(chart.alt)}"]
 
 
+class Machines(FromResults):
+    """A row for each machine, with the studies whose newest run it made."""
+
+    def lines(self) -> Iterator[str]:
+        made: dict[str, list[str]] = {}
+        for study, [newest, *_] in REFERENCES.studies.items():
+            made.setdefault(newest.machine, []).append(f":doc:`{study} </results/{study}>` ({newest.date})")
+        yield from [".. list-table::", "   :header-rows: 1", "   :widths: 25 75", ""]
+        yield from ["   * - machine", "     - newest runs of studies"]
+        for machine, studies in made.items():
+            yield from [f"   * - {rest.escape(machine)}", f"     - {', '.join(studies)}"]
+
+
 class SimulationTables(SphinxDirective):
     """The tables in docs/statistics, which the simulation of the statistics wrote."""
 
@@ -215,6 +228,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("reference-profiles", ReferenceProfiles)
     app.add_directive("repetition-of-2016", RepetitionOf2016)
     app.add_directive("run-chart", RunChart)
+    app.add_directive("machines", Machines)
     app.add_directive("simulation-tables", SimulationTables)
     for name, role in ROLES.items():
         app.add_role(name, role)

@@ -5,7 +5,8 @@
     :failed:`STUDY LABEL TEST`                                         35.26%
     :lost:`STUDY LABEL TEST`                                           1.95%
     :held:, :opened:, :left:, :refused:`STUDY LABEL TEST`              96
-    :lost-requests:, :disturbed:`STUDY LABEL TEST`                     7
+    :lost-requests:, :disturbed:, :downtime:`STUDY LABEL TEST`         7
+    :core-share:`STUDY LABEL TEST RATE`                                31%
     :share:`SETUP ROLE [at PATH]: CATEGORY`                            31% (28% to 34%)
 
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
@@ -13,7 +14,8 @@ it is the first that verdicts are given on in a test of that kind. A ratio is to
 named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
 (as is a difference within the noise floor). Where the newest run says otherwise, the build fails. Held, opened (for
 1,000 requests), left and refused are connections to the database. Lost requests are those of all blocks of a
-deployment, disturbed the seconds that were not as before. A share is of the CPU time of a profile's role; CATEGORY is
+deployment, disturbed the seconds that were not as before, and downtime the mean milliseconds of at least five trials. A
+core share is the CPU time per request times a rate. A share is of the CPU time of a profile's role; CATEGORY is
 as in its table. Each figure is a link to the page that it comes from.
 """
 
@@ -21,9 +23,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from statistics import fmean, stdev
 
 from docutils import nodes
 from reference_runs import REFERENCES, newest_profile
+from scipy import stats
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxRole
 
@@ -43,6 +47,7 @@ from loadtests.report import leading_counts, verdict_text
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
+LEAST_DOWNTIMES = 5  # trials
 OF_A_RUN = re.compile(
     r"(?P<study>\S+) (?P<label>\S+) (?P<test>\S+)(?: (?!against |is )(?P<metric>\S+))?"
     r"(?: against (?P<other>\S+))?(?: is (?P<verdict>\w+))?"
@@ -184,6 +189,31 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
     return found
 
 
+class DowntimeRole(OfRun):
+    """The mean downtime of a deployment, with Student's interval. Fewer than five trials are an error."""
+
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
+        trials = results.cells[request["label"], request["test"]].valid
+        known = [ms for trial in trials if (ms := deployment.downtime_ms(trial)) is not None]
+        if len(known) < LEAST_DOWNTIMES:
+            raise LookupError(f"{len(known)} trials know the downtime, and {LEAST_DOWNTIMES} are needed")
+        if not any(known):
+            return f"0 ms in {len(known)} trials"
+        half = stats.t.ppf(0.975, len(known) - 1) * stdev(known) / len(known) ** 0.5
+        return f"{number(fmean(known))} ms ({number(max(0.0, fmean(known) - half))} to {number(fmean(known) + half)})"
+
+
+class CoreShareRole(Figure):
+    """The share of a core that requests at a rate take, by their CPU time in a test."""
+
+    def found(self, request: str) -> tuple[str, str]:
+        study, label, test, rate = request.split()
+        cpu = REFERENCES.newest(study).estimate(label, test, CPU.name)
+        if cpu is None:
+            raise LookupError(f"no valid trial of {label} knows the CPU time")
+        return f"{cpu.value * float(rate) / 1000:.0%}", study
+
+
 ROLES = {
     "ratio": RatioRole(),
     "measured": MeasuredRole(),
@@ -194,6 +224,8 @@ ROLES = {
     "left": ColumnRole(held_connections.BEHIND),
     "refused": ColumnRole(held_connections.TOO_MANY),
     "lost-requests": ColumnRole(deployment.LOST),
+    "downtime": DowntimeRole(),
+    "core-share": CoreShareRole(),
     "disturbed": ColumnRole(deployment.DISTURBED),
     "share": ShareRole(),
 }

@@ -1,0 +1,79 @@
+"""Decide which rows of the advice may show their figures, and in which table: one for each machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from measured_roles import OF_A_RUN, ROLES, SHORT, matched
+from reference_runs import REFERENCES, Reference
+
+FIGURE = re.compile(r":(\w[\w-]*):`([^`]*)`")
+UNDECIDED = ("inconclusive", "equivalent", "unclear")
+PAGES = ("doc", "ref")
+
+
+def figures(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the role and the request of each figure of a committed run in a text."""
+    for role, request in FIGURE.findall(text):
+        if role not in PAGES and role not in ("share", "core-share"):
+            yield role, " ".join(request.split())
+
+
+def runs(text: str) -> list[Reference]:
+    """Return the newest run of each study that a text takes figures from."""
+    studies = dict.fromkeys(matched(OF_A_RUN, request)["study"] for _, request in figures(text))
+    return [REFERENCES.studies[study][0] for study in studies if study in REFERENCES.studies]
+
+
+def problem(text: str) -> str | None:
+    """Return why a table may not show a text's figures, or None if it may."""
+    for role, request in figures(text):
+        try:
+            ROLES[role].found(request)
+        except LookupError as error:
+            return f"{request}: {error.args[0]}"
+        if why := unfit(role, request):
+            return f"{request}: {why}"
+    if len({run.machine for run in runs(text)}) > 1:
+        return "its figures come from several machines"
+    return None
+
+
+def unfit(role: str, request: str) -> str | None:
+    """Return why a figure supports no claim, or None if it does."""
+    parts = matched(OF_A_RUN, request)
+    results = REFERENCES.newest(parts["study"])
+    if role == "ratio" and parts["verdict"] in (None, *UNDECIDED):
+        return "no significant difference"
+    if role == "lost":
+        return "a share of lost deliveries has no verdict"
+    if (results.record.database or "").startswith("postgres") and not results.record.service_hosts:
+        return "its PostgreSQL wasn't pinned to cores"
+    name = parts["metric"] or results.test(parts["test"]).judged[0].name
+    labels = (
+        {parts["label"], parts["other"] or results.baseline_of(parts["label"])} if role == "ratio" else {parts["label"]}
+    )
+    asked = (parts["test"], SHORT.get(name, name))
+    bounded = {one.label for one in results.observations if one.at_least and (one.test, one.metric) == asked}
+    if found := sorted(labels & bounded):
+        return f"{', '.join(found)}: only a lower bound is known"
+    return None
+
+
+def newest_machine() -> str:
+    """Return the machine of the newest committed run."""
+    newest = max((runs[0] for runs in REFERENCES.studies.values()), key=lambda run: run.results.record.created)
+    return newest.machine
+
+
+def by_machine(effects: Iterable[str]) -> dict[str, list[int]]:
+    """Return the places of the effects by machine, the newest run's machine first, and "" for those with a problem."""
+    found: dict[str, list[int]] = {newest_machine(): []}
+    undecided = []
+    for place, effect in enumerate(effects):
+        if problem(effect):
+            undecided.append(place)
+        else:
+            found.setdefault(runs(effect)[0].machine, []).append(place)
+    return found | ({"": undecided} if undecided else {})
