@@ -61,7 +61,9 @@ CONCERNS = (
     Concern(
         "Event loop and parser",
         "The compiled event loop and HTTP parser where the server can have them, as its documentation advises. "
-        "Gunicorn's own compiled parser and one for Hypercorn are not to be had.",
+        "Uvicorn parses with httptools, Gunicorn's ASGI worker with its parser in Python, Hypercorn with h11, Granian "
+        "with hyper and Daphne with Twisted. Gunicorn's parser in C has to be compiled (see below), and "
+        "Hypercorn has no other parser.",
         "uvicorn--http --loop --asgi-loop --http-parser --runtime",
     ),
     Concern(
