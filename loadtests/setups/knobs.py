@@ -169,6 +169,7 @@ SAMPLES = {
     "PYTHON": _matching(_PYTHON, "the name of a Python is needed, such as python3.13 or python3.14t"),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
+    "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),
     "CONN_MAX_AGE": Knob(
         f"a whole number of seconds from 0 to {MOST_CONN_MAX_AGE}, or none, is needed",
         lambda text: text == "none" or _whole(0, MOST_CONN_MAX_AGE).fits(text),

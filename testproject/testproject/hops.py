@@ -1,11 +1,15 @@
-"""Which handler serves the project under ASGI: Django's own, or with ``HOPLESS`` that of the package hopless.
+"""Choose the handler that serves the project over ASGI.
 
-``HOPLESS`` is ``1``, or a part of it: ``threads`` (threads that are kept, alone), ``middleware`` (Django's middleware,
-alone), or ``whole`` (also a synchronous view and all of its middleware in one thread).
+``HOPLESS`` is ``1`` for the package hopless, or one of its parts: ``threads`` (only kept threads), ``middleware`` (only
+Django's middleware), or ``whole`` (a synchronous view and all of its middleware in one thread). ``MAX_THREADS`` limits
+the requests that run synchronous code at the same time, with hopless or with Django's own handler.
 """
 
+import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 
+from asgiref.sync import ThreadSensitiveContext
 from django.core.asgi import get_asgi_application
 
 PARTS = {
@@ -16,14 +20,44 @@ PARTS = {
 }
 
 
+class LimitedThreads:
+    """Serve HTTP requests of Django's own handler in a fixed number of threads. asgiref 3.13 or newer is required.
+
+    Each request gets a thread for its whole duration. Other requests wait in order.
+
+    Args:
+        application: Django's ASGI application.
+        number: The number of threads.
+    """
+
+    def __init__(self, application, number):
+        self.application = application
+        self.threads = asyncio.Queue()
+        for _ in range(number):
+            self.threads.put_nowait(ThreadPoolExecutor(max_workers=1))
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        thread = await self.threads.get()
+        try:
+            async with ThreadSensitiveContext(executor=thread):
+                await self.application(scope, receive, send)
+        finally:
+            self.threads.put_nowait(thread)
+
+
 def asgi_application():
-    """The ASGI application of the project; Channels' consumers hop less as well."""
+    """Return the ASGI application of the project. With hopless, Channels' consumers hop less, too."""
     part = os.environ.get("HOPLESS")
+    limit = int(os.environ["MAX_THREADS"]) if os.environ.get("MAX_THREADS") else None
     if not part:
-        return get_asgi_application()
+        application = get_asgi_application()
+        return application if limit is None else LimitedThreads(application, limit)
     import hopless
     from hopless import consumers
 
-    application = hopless.get_asgi_application(**PARTS[part])
+    application = hopless.get_asgi_application(max_threads=limit, **PARTS[part])
     consumers.install()
     return application
