@@ -187,6 +187,40 @@ def memory():
         return 0
 
 
+@pytest.mark.parametrize("limit", [None, 2])
+def test_event_loops_share_the_threads(limit):
+    app = get_asgi_application(max_threads=limit)
+    answers = []
+
+    async def main():
+        for _ in range(10):
+            answers.extend(await asyncio.gather(ask(app, "/users/"), ask(app, "/ok/"), ask(app, "/async/ok/")))
+
+    loops = [threading.Thread(target=asyncio.run, args=(main(),)) for _ in range(3)]
+    for loop in loops:
+        loop.start()
+    for loop in loops:
+        loop.join(60)
+    assert [answer[0] for answer in answers] == [200] * 90
+    assert not app._threads.busy
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_fork_resets_the_limit():
+    threads = Threads(5, max_threads=1)
+    going_on = threading.Event()
+    RequestThread(threads).submit(going_on.wait)
+    if (child := os.fork()) == 0:
+        try:
+            done = RequestThread(threads).submit(os.getpid).result(10) == os.getpid()
+            os._exit(0 if done else 1)
+        finally:
+            os._exit(2)
+    _, status = os.waitpid(child, 0)
+    going_on.set()
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_begins_without_the_threads_of_its_parent(app):
     run(ask(app, "/ok/"))
