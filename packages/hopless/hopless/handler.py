@@ -176,6 +176,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await sync_to_async(finish)()
         elif blocks or thread.needs_closing or self._finished.need_a_thread():
             private.forget_cancelled_calls()
+            thread.finishing = True
             await sync_to_async(thread.finish)(finish)
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)

@@ -117,6 +117,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
     Attributes:
         first: A function that the thread calls before its first work.
         complete: Whether the request ended normally. Otherwise the thread ends: a middleware may not have cleaned up.
+        finishing: Whether the response has been sent. The last work is short, so it doesn't wait for the limit.
         worker: The thread, or None before the first work.
         running: The number of jobs that run or wait in the thread, if the number of threads is limited.
         waiting: The jobs that wait until the limit has a place for the request.
@@ -126,6 +127,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
         super().__init__()
         self.first: Callable[[], object] | None = None
         self.complete = False
+        self.finishing = False
         self.worker: Worker | None = None
         self.running = 0
         self.waiting: list[Job] = []
@@ -161,7 +163,8 @@ class RequestThread(ThreadSensitiveContext, Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function in the request's thread, after the functions that were submitted before."""
-        if (limit := self._threads.limit) is None:
+        limit = self._threads.limit
+        if limit is None or (self.finishing and not self.waiting):
             self._last = self.take().submit(self._work, fn, *args, **kwargs)
         else:
             self._last = limit.submit(self, Job(functools.partial(self._work, fn, *args, **kwargs)))

@@ -143,6 +143,16 @@ def test_started_request_goes_before_new_requests():
     assert order == ["started", "resumed", "new"]
 
 
+def test_finishing_does_not_wait():
+    threads = Threads(5, max_threads=1)
+    finishing, busy = RequestThread(threads), RequestThread(threads)
+    finishing.submit(order.append, "view").result(10)
+    busy.submit(going_on.wait)
+    finishing.finishing = True
+    finishing.submit(order.append, "finished").result(10)
+    assert order == ["view", "finished"]
+
+
 def test_requests_are_finished_below_the_limit():
     """Each request takes two jobs, because its thread has a connection, and gives its thread back."""
     with override_settings(ROOT_URLCONF="tests.project.urls"):
