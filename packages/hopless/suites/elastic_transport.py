@@ -1,0 +1,14 @@
+"""A transport of Elastic's agent that keeps its events in this process."""
+
+from typing import Any
+
+from elasticapm.transport.base import Transport
+
+recorded: list[Any] = []
+
+
+class Recording(Transport):
+    def queue(self, event_type: str, data: Any, flush: bool = False) -> None:
+        recorded.append((event_type, data))
+
+    def start_thread(self, pid: Any = None) -> None: ...

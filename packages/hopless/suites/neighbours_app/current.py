@@ -1,0 +1,14 @@
+"""The case that this process runs, and the state that its requests have seen."""
+
+import os
+
+import agents
+import state
+
+CASE = (agents.CASES | state.CASES)[os.environ["HOPLESS_CASE"]]
+RECORDS = []
+
+
+def record(moment, number, state):
+    """Record what a request saw at a moment."""
+    RECORDS.append([number, moment, state])

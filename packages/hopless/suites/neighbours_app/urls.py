@@ -1,0 +1,80 @@
+"""The views: each exists as a synchronous and as an asynchronous one."""
+
+import asyncio
+import threading
+import time
+
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse
+from django.urls import path
+
+from neighbours_app.current import CASE, record
+from neighbours_app.models import Note
+
+started = {}  # the events that requests set when they have started, by the request's id
+released = {}  # the events that those requests wait for
+
+
+def _mark(request):
+    record("in the view", request.GET["id"], CASE.see())
+    CASE.mark(request, request.user)
+    Note.objects.create(text=request.GET["id"])
+    record("after a change", request.GET["id"], CASE.see())
+
+
+def works(request):
+    _mark(request)
+    time.sleep(0.005)
+    record("after a pause", request.GET["id"], CASE.see())
+    return HttpResponse("works")
+
+
+async def aworks(request):
+    await sync_to_async(_mark)(request)
+    await asyncio.sleep(0.005)
+    record("after a pause", request.GET["id"], await sync_to_async(CASE.see)())
+    return HttpResponse("works")
+
+
+def fails(request):
+    _mark(request)
+    raise ValueError(request.GET["id"])
+
+
+async def afails(request):
+    await sync_to_async(_mark)(request)
+    raise ValueError(request.GET["id"])
+
+
+def fails_unmarked(request):
+    """An error of a request that has set neither a user nor a tag."""
+    raise LookupError(request.GET["id"])
+
+
+async def afails_unmarked(request):
+    raise LookupError(request.GET["id"])
+
+
+def hangs(request):
+    _mark(request)
+    started[request.GET["id"]].set()
+    released[request.GET["id"]].wait(10)
+    return HttpResponse("hung")
+
+
+async def ahangs(request):
+    await sync_to_async(_mark)(request)
+    started[request.GET["id"]].set()
+    await asyncio.sleep(10)
+    return HttpResponse("hung")
+
+
+VIEWS = (works, aworks, fails, afails, fails_unmarked, afails_unmarked, hangs, ahangs)
+urlpatterns = [path(f"{view.__name__}/", view) for view in VIEWS]
+
+
+def expect(number):
+    """Prepare the events of a request whose client disconnects."""
+    started[number] = threading.Event()
+    released[number] = threading.Event()
+    return started[number], released[number]
