@@ -6,12 +6,13 @@ import asyncio
 import contextvars
 import types
 from collections.abc import Awaitable, Coroutine, Generator
-from typing import Any
+from typing import Any, TypeVar
 
+Result = TypeVar("Result")
 _has_served: contextvars.ContextVar[bool] = contextvars.ContextVar("hopless.has_served", default=False)
 
 
-def isolated(serving: Coroutine[Any, Any, None]) -> Awaitable[None]:
+def isolated(serving: Coroutine[Any, Any, Result]) -> Awaitable[Result]:
     """Return an awaitable that runs a coroutine in a copy of the context.
 
     The server's task runs the coroutine, which saves a task. If this task has served a request before, or if the server
@@ -24,14 +25,15 @@ def isolated(serving: Coroutine[Any, Any, None]) -> Awaitable[None]:
 
 
 @types.coroutine
-def _in_a_copy_of_the_context(coroutine: Coroutine[Any, Any, None]) -> Generator[Any, Any, None]:
+def _in_a_copy_of_the_context(coroutine: Coroutine[Any, Any, Result]) -> Generator[Any, Any, Result]:
     run = contextvars.copy_context().run
     step, value = coroutine.send, None
     while True:
         try:
             awaited = run(step, value)
-        except StopIteration:
-            return
+        except StopIteration as end:
+            result: Result = end.value
+            return result
         try:
             value = yield awaited
             step = coroutine.send

@@ -107,9 +107,19 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         except RequestAborted:
             return
         with contextlib.closing(body):
-            await isolated(self._serve(scope, body, receive, send))
+            finish = await isolated(self._serve(scope, body, receive, send))
+            if finish is not None:
+                await finish()
 
-    async def _serve(self, scope: Scope, body: BinaryIO, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self, scope: Scope, body: BinaryIO, receive: Receive, send: Send
+    ) -> Callable[[], Awaitable[None]] | None:
+        """Answer a request.
+
+        Returns:
+            The end of the request, if it has to run in the context of the server: receivers of others find the context
+            variables of the ASGI middleware around this application there, and can change them, as with Django.
+        """
         thread = private.thread_sensitive_context()
         if not isinstance(thread, RequestThread) or not thread.claim():
             thread = None
@@ -122,9 +132,11 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await self.send_response(response, send)
         else:
             response, client_is_gone = await self._answer(request, receive, send)
-        await self._finish(response, thread)
-        if thread is not None:
-            thread.complete = not client_is_gone
+        finish = functools.partial(self._finish, response, thread, client_is_gone)
+        if self._finished.need_a_thread():
+            return finish
+        await finish()
+        return None
 
     async def read_body(self, receive: Receive) -> BinaryIO:
         """Return the body of a request. An empty body needs no temporary file."""
@@ -161,7 +173,9 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await self.send_response(response, send)
         return response, client.client_is_gone
 
-    async def _finish(self, response: HttpResponseBase | None, thread: RequestThread | None) -> None:
+    async def _finish(
+        self, response: HttpResponseBase | None, thread: RequestThread | None, client_is_gone: bool
+    ) -> None:
         """Close a response, which sends request_finished. Use a thread if this can block.
 
         The signal isn't sent if only Django listens, and the request has made no connection and no cache.
@@ -183,6 +197,8 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             private.reset_urlconf(self._sender)  # the third receiver of Django
         else:
             finish()
+        if thread is not None:
+            thread.complete = not client_is_gone
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Return the response, from the synchronous chain of middleware with ``whole`` and a synchronous view."""

@@ -9,6 +9,7 @@ import pytest
 from asgiref.current_thread_executor import CurrentThreadExecutor
 from asgiref.sync import AsyncToSync, sync_to_async
 from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application as djangos
 from django.core.signals import request_finished
 from django.db import connection, transaction
 from django.http import HttpResponse
@@ -214,3 +215,23 @@ def test_disconnects_below_synchronous_middleware():
         request_finished.disconnect(receiver)
     assert [answer for answer in answers if isinstance(answer, BaseException)] == []
     assert len(finished) == 50
+
+
+@pytest.mark.parametrize("make", [djangos, get_asgi_application])
+def test_finished_receivers_change_server_context(make):
+    """ASGI middleware of an agent ends its transaction only if no receiver ended it before."""
+    state = contextvars.ContextVar("state")
+
+    def end(**_):
+        state.set("ended")
+
+    async def main():
+        state.set("active")
+        await ask(make(), "/ok/")
+        return state.get()
+
+    request_finished.connect(end)
+    try:
+        assert asyncio.run(main()) == "ended"
+    finally:
+        request_finished.disconnect(end)
