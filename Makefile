@@ -111,11 +111,13 @@ test-remedies: setup  ## run the tests of packages/, Django's own tests with and
 remedies-here:
 	cd packages/hopless && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/hopless/suites/django_suite.py
+	$(BIN)/python packages/hopless/suites/neighbours.py --django 5.2
 	cd packages/channels-ipc && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
 
 remedies-elsewhere:
 	$(BIN)/python packages/hopless/suites/django_suite.py --django 6
+	$(BIN)/python packages/hopless/suites/neighbours.py --django 6.1
 	$(BIN)/python packages/hopless/suites/own_project.py
 	$(BIN)/python packages/upstream/try_patches.py
 

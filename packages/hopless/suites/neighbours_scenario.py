@@ -1,7 +1,7 @@
 """Send the requests of the scenario to one ASGI application, next to one package, and print the recordings as JSON.
 
-``neighbours.py`` starts ``neighbours_scenario.py stock|hopless DATABASE``, with the case in HOPLESS_CASE, in an environment
-that has the package. The application is called in this process, without a server. Each request has an identifier.
+``neighbours.py`` starts ``neighbours_scenario.py stock|hopless DATABASE`` in an environment that has the package. The
+variable HOPLESS_CASE has the name of the case. This process calls the application itself, without a server.
 """
 
 from __future__ import annotations
