@@ -93,7 +93,9 @@ WEBSOCKETS: dict[str, Any] = {
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake, 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake, sessionid=abc; may be repeated.")],
-    "ws_subprotocol": Annotated[Text, typer.Option(help="Subprotocol to request.")],
+    "ws_subprotocol": Annotated[
+        Texts, typer.Option(help="Subprotocol to offer, which may be a token; may be repeated.")
+    ],
 }
 JOURNEY: dict[str, Any] = {
     "journey": Annotated[

@@ -73,7 +73,7 @@ export interface Script {
   ready: string; // empty: ready at once
   send: string;
   match: string;
-  subprotocol: string; // empty: none
+  subprotocols: string[]; // offered in the handshake
 }
 
 /** A stretch of time of a load; its connections stay open between slices. */
@@ -313,7 +313,7 @@ export type Endpoint = 'echo' | 'rooms' | 'publish'; // what a WebSocket is for
  * must remember of a WebSocket is `client.memory`. A room's name is unique; a client in no room has a unique one as well.
  */
 export interface Dialect {
-  subprotocol(conversation: Conversation): string | null;
+  subprotocols(conversation: Conversation): string[];
   path(conversation: Conversation, endpoint: Endpoint, room: string): string; // of the handshake
   onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
@@ -328,7 +328,7 @@ export interface Target {
   port: number;
   path: string;
   headers: string[]; // name, value, name, value, ...
-  subprotocol: string | null;
+  subprotocols: string[];
   compression: boolean; // offered
   masking: boolean;
   traffic: Traffic; // of all WebSockets of a load

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from loadtests.errors import quoted
@@ -14,6 +15,7 @@ from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, Script
 
 WITHIN_S = 5.0  # for what is waited for
+CLOSES_WITHIN_S = 1.0  # after a handshake without a subprotocol
 SHOULD_LET_IN = (
     "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the "
     "host of the Origin ({origin}, or what --host-header names)"
@@ -41,12 +43,10 @@ class _Broken(Exception):
 
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
     origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
-    handshake = Handshake(path, origin, (script.subprotocol,) if script.subprotocol else (), request.headers)
+    handshake = Handshake(path, origin, script.subprotocols, request.headers)
     try:
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:
-            if script.subprotocol and client.subprotocol != script.subprotocol:
-                chosen = quoted(client.subprotocol) if client.subprotocol else "none"
-                raise _Broken(f"it was offered the subprotocol {script.subprotocol} and chose {chosen}")
+            _require_offered(client, script.subprotocols)
             for text in script.first:
                 client.send_text(text)
             if script.ready:
@@ -63,6 +63,21 @@ def _talk(running: Serving, request: Request, path: str, script: Script, identit
         raise _Broken(f"the handshake was not answered within {WITHIN_S:g} s") from None
     except OSError as error:
         raise _Broken(f"it cannot be reached: {error.strerror or error}") from None
+
+
+def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:
+    """Check that the server chose one of the subprotocols.
+
+    Raises:
+        ConnectionEnded: If the server closes the connection instead. The code of an application explains more.
+        _Broken: If it chose none, or another one. The text doesn't name the offered ones, which may be secret.
+    """
+    if not offered or client.subprotocol in offered:
+        return
+    client.timeout_s = CLOSES_WITHIN_S
+    with contextlib.suppress(TimeoutError, UnicodeDecodeError):
+        client.text()
+    raise _Broken("it chose a subprotocol that was not offered" if client.subprotocol else "it chose no subprotocol")
 
 
 def _await(client: WebsocketClient, awaited: str, after: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 from loadtests.errors import UserError, quoted
 
@@ -11,6 +12,7 @@ SCRIPT = "script"  # the dialect
 ID = "$ID"
 ROOM = "$ROOM"
 LIKE_JSON = ("{", "[")  # what a text begins with that is meant to be JSON
+SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
 SHOWN = "3f09ac81:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
 
 
@@ -21,7 +23,7 @@ class Script:
 
     ``first`` is sent on each connection once it is open; it is ready when a message has come with ``ready`` in it, or
     at once where that is empty. ``send`` is what is sent, and what counts as its delivery is a message with ``match``
-    in it, of one's own id. ``subprotocol`` is asked for in the handshake, where it is not empty.
+    in it, of one's own id. The handshake offers the ``subprotocols``, which may contain a secret.
 
     Raises UserError for a text that cannot be sent, or does not identify a delivery.
     """
@@ -30,7 +32,7 @@ class Script:
     first: tuple[str, ...] = ()
     match: str = ID
     ready: str = ""
-    subprotocol: str = ""
+    subprotocols: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if ID not in self.send:
@@ -45,8 +47,9 @@ class Script:
                 raise UserError(f"{option} {quoted(text)}: only a line of ASCII can be sent; {others}")
         for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
             _require_json(option, text)
-        if any(character.isspace() or character == "," for character in self.subprotocol):
-            raise UserError(f"--ws-subprotocol {quoted(self.subprotocol)}: is one word, such as graphql-ws")
+        for name in self.subprotocols:
+            if re.fullmatch(SUBPROTOCOL, name) is None:  # not shown: it may be a secret
+                raise UserError("--ws-subprotocol: write one word, such as graphql-ws; repeat the option for others")
 
     def _texts(self) -> list[tuple[str, str]]:
         texts = [("--ws-first", text) for text in self.first]
@@ -55,7 +58,6 @@ class Script:
             ("--ws-send", self.send),
             ("--ws-match", self.match),
             ("--ws-ready", self.ready),
-            ("--ws-subprotocol", self.subprotocol),
         ]
 
     @property

@@ -62,7 +62,7 @@ def test_one_is_open_when_it_is_ready(measured, conversing, ready, options, ok):
 
 
 def test_a_room_in_the_path_and_a_subprotocol_are_asked_for(measured, conversing):
-    conversation = Conversation("echo", "script", "/ws/echo/$ROOM/", script=Script("$ID", subprotocol="chat.v1"))
+    conversation = Conversation("echo", "script", "/ws/echo/$ROOM/", script=Script("$ID", subprotocols=("chat.v1",)))
     options = {"protocol": "websocket", "conversation": conversation, "connections": 2, "rate": 50.0, "duration_s": 1.0}
     result = measured(Load(conversing("plain").url, (Request("echo"),), **options))
     assert (result.ok, result.errors) == (50, {})

@@ -30,7 +30,9 @@ def test_one_that_delivers_is_as_it_should_be(complaints, conversing):
     assert complaints(conversing("chat").url) == []
     by_text = dataclasses.replace(CHAT, match='"text": "$ID", "by"')
     assert complaints(conversing("chat").url, script=by_text) == []
-    assert complaints(conversing("plain").url, "/ws/echo/$ROOM/", Script("$ID", subprotocol="chat.v1")) == []
+    assert (
+        complaints(conversing("plain").url, "/ws/echo/$ROOM/", Script("$ID", subprotocols=("chat.v1", "hunter2"))) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, co
     ("does", "script", "says"),
     [
         ({"close": 1}, CHAT, "the server closed the connection (closed with 1011 busy) before a message was delivered"),
-        ({"breaks": "subprotocol"}, Script("$ID", subprotocol="a"), "it was offered the subprotocol a and chose none"),
+        ({"breaks": "subprotocol"}, Script("$ID", subprotocols=("a",)), "it chose no subprotocol"),
     ],
 )
 def test_one_that_closes_or_agrees_to_no_subprotocol_is_reported(complaints, conversing, does, script, says):

@@ -84,7 +84,7 @@ ASCII = "--ws-send .*: only a line of ASCII can be sent"
         ({"match": "$ID $ID"}, r"--ws-match .*: needs \$ID once"),
         ({"send": '{"é": "$ID"}'}, rf"{ASCII}; in JSON write others as \\u00e9"),
         ({"send": "a\n$ID"}, ASCII),
-        ({"subprotocol": "a, b"}, "--ws-subprotocol 'a, b': is one word, such as graphql-ws"),
+        ({"subprotocols": ("a", "b, c")}, "--ws-subprotocol: write one word, such as graphql-ws"),
     ],
 )
 def test_what_cannot_be_said_or_shown_is_refused_in_a_line(texts, says):

@@ -12,7 +12,7 @@ const TAIL = '"}}'.length;
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: () => 'actioncable-v1-json',
+  subprotocols: () => ['actioncable-v1-json'],
   path: () => '/cable',
   onOpen: () => {}, // the server sends its welcome first
   onMessage(client, data, start, end) {

@@ -10,7 +10,7 @@ const FULL = Buffer.from('full');
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: () => null,
+  subprotocols: () => [],
   path: ({ prefix }, endpoint, room) => (endpoint === 'echo' ? `${prefix}echo/` : `${prefix}${endpoint}/${room}/`),
   onOpen(client) {
     if (client.endpoint !== 'rooms') {

@@ -12,7 +12,7 @@ const ROOM = '$ROOM';
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: ({ script }) => script?.subprotocol || null,
+  subprotocols: ({ script }) => script?.subprotocols ?? [],
   path: ({ prefix }, _endpoint, room) => prefix.replaceAll(ROOM, room),
   onOpen(client) {
     const { first, ready } = scriptOf(client);

@@ -20,7 +20,7 @@ const TAIL = '"]'.length;
 
 /** @type {Dialect} */
 export const dialect = {
-  subprotocol: () => null,
+  subprotocols: () => [],
   path: () => '/socket.io/?EIO=4&transport=websocket',
   onOpen: () => {}, // the server sends first
   onMessage(client, data, start, end) {

@@ -18,7 +18,7 @@ export class Handshake {
   /** @param {Target} target */
   constructor(target) {
     this.target = target;
-    const { origin, path, headers, subprotocol, compression } = target;
+    const { origin, path, headers, subprotocols, compression } = target;
     const lines = [`GET ${path} HTTP/1.1`];
     const given = new Set(headers.filter((_, k) => k % 2 === 0).map((name) => name.toLowerCase()));
     const add = (/** @type {string} */ name, /** @type {string} */ value) => {
@@ -30,8 +30,8 @@ export class Handshake {
     add('Origin', origin); // as a page of that server would
     lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
     lines.push(`Sec-WebSocket-Key: ${this.key}`);
-    if (subprotocol !== null) {
-      add('Sec-WebSocket-Protocol', subprotocol);
+    if (subprotocols.length > 0) {
+      add('Sec-WebSocket-Protocol', subprotocols.join(', '));
     }
     if (compression) {
       add('Sec-WebSocket-Extensions', OFFER);
@@ -58,7 +58,7 @@ export class Handshake {
       throw new NotOpened(`status ${status[1]} instead of 101`);
     }
     const headers = byName(lines);
-    const { subprotocol, compression } = this.target;
+    const { subprotocols, compression } = this.target;
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Violation('its handshake has no header Upgrade: websocket');
     }
@@ -68,9 +68,10 @@ export class Handshake {
     if (headers.get('sec-websocket-accept') !== acceptOf(this.key)) {
       throw new Violation('its handshake has not the Sec-WebSocket-Accept of the key it was sent');
     }
-    const chosen = headers.get('sec-websocket-protocol') ?? null;
-    if (subprotocol !== null && chosen !== subprotocol) {
-      throw new Violation(`it chose the subprotocol ${chosen ?? 'none'}, and was asked for ${subprotocol}`);
+    const chosen = headers.get('sec-websocket-protocol');
+    if (subprotocols.length > 0 && !subprotocols.includes(chosen ?? '')) {
+      // The offered subprotocols may contain a secret, so the message doesn't name them.
+      throw new Violation(chosen ? 'it chose a subprotocol that was not offered' : 'it chose no subprotocol');
     }
     const extensions = headers.get('sec-websocket-extensions');
     if (extensions === undefined) {

@@ -57,8 +57,8 @@ export class Pool {
     this.timeoutMs = timeoutMs;
     this.request = requests[0];
     const host = hostname.replace(/^\[|\]$/g, '');
-    const subprotocol = dialect.subprotocol(conversation);
-    this.server = { origin, host, port: Number(port || 80), compression, masking, subprotocol, traffic: this.traffic };
+    const subprotocols = dialect.subprotocols(conversation);
+    this.server = { origin, host, port: Number(port || 80), compression, masking, subprotocols, traffic: this.traffic };
     this.hasAddresses = process.platform === 'linux' && host.startsWith('127.');
     this.payloads = new Payloads(conversation.size, conversation.token);
     this.roundRobin = does === 'broadcast';

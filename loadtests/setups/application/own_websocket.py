@@ -13,7 +13,8 @@ from loadtests.workload.script import ROOM, SCRIPT, Script
 from loadtests.workload.secrets import REPLACED, without_accounts
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
-SECRET = ("--ws-cookie", "--ws-header")
+SECRET = ("--ws-cookie", "--ws-header", "--ws-subprotocol")
+NOT_KEPT = {"cookie", "header", "subprotocol"}
 HANDSHAKES_OWN = "sec-websocket-"
 
 
@@ -49,23 +50,31 @@ class OwnWebsocket:
         script = Script(
             send=given["send"],
             first=tuple(given.get("first", ())),
-            **{name: given[name] for name in ("match", "ready", "subprotocol") if name in given},
+            **{name: given[name] for name in ("match", "ready") if name in given},
+            subprotocols=tuple(given.get("subprotocol", ())),
         )
         return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))
 
     def to_dict(self) -> dict[str, Any]:
-        """As run.json keeps it: without the values of headers and cookies."""
+        """Return the values for run.json, without those of headers, cookies and subprotocols."""
         script = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
-        kept = {"path": self.path, **script, "header": self.headers, "cookie": self.cookies}
+        subprotocols = script.pop("subprotocols")
+        kept = {
+            "path": self.path,
+            **script,
+            "header": self.headers,
+            "cookie": self.cookies,
+            "subprotocol": subprotocols,
+        }
         values = {name: value for name, value in kept.items() if value and value != getattr(Script, name, None)}
-        for name in {"header", "cookie"} & values.keys():
+        for name in NOT_KEPT & values.keys():
             values[name] = [without_value(one) for one in values[name]]
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
         """From ``to_dict``. Raises UserError where a value was not kept."""
-        for name in ("cookie", "header"):
+        for name in sorted(NOT_KEPT):
             if name in values:
                 kept = "whose value a run folder does not keep"
                 raise UserError(f"it was begun with --ws-{name}, {kept}; start a new run")
@@ -109,7 +118,7 @@ def without_value(text: str) -> str:
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """A command line without the values of headers and cookies, and the users and passwords of URLs."""
+    """Return a command line without secret values: headers, cookies, subprotocols, and accounts in URLs."""
     kept: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")

@@ -17,7 +17,11 @@ from loadtests.workload import Conversation, Load, Request
 from loadtests.workload.script import Script
 
 GIVEN = {"path": "/ws/chat/", "send": '{"text": "$ID"}'}
-SECRETS = {"cookie": ["sessionid=hunter2", "csrftoken=swordfish"], "header": ["X-Token: opensesame"]}
+SECRETS = {
+    "cookie": ["sessionid=hunter2", "csrftoken=swordfish"],
+    "header": ["X-Token: opensesame"],
+    "subprotocol": ["chat.v1", "hunter2"],
+}
 
 
 @pytest.fixture
@@ -43,12 +47,12 @@ def test_a_load_is_in_the_users_words(application):
 
 
 def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
-    own = OwnWebsocket.parse({**GIVEN, **SECRETS, "subprotocol": "chat.v1"})
+    own = OwnWebsocket.parse({**GIVEN, **SECRETS})
     headers = (("X-Token", "opensesame"), ("Cookie", "sessionid=hunter2; csrftoken=swordfish"))
     of_host = (("Host", "chat.example"), ("Origin", "http://chat.example"))
     assert own.request(None).headers == headers
     assert own.request("chat.example").headers == (*of_host, *headers)
-    assert own.script.subprotocol == "chat.v1"
+    assert own.script.subprotocols == ("chat.v1", "hunter2")
     other = OwnWebsocket.parse({**GIVEN, "header": ["origin: http://other.example"]})
     assert other.request("chat.example").headers == (("Host", "chat.example"), ("origin", "http://other.example"))
 
@@ -98,6 +102,7 @@ def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
     said = {**GIVEN, "first": ['{"join": "a"}'], "ready": '"joined"'}
     kept = Options(Path("/site"), websocket=OwnWebsocket.parse({**said, **SECRETS})).to_dict()
     secrets = {"cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"], "header": ["X-Token:REPLACED"]}
+    secrets["subprotocol"] = ["REPLACED", "REPLACED"]
     assert kept == {"app": "/site", "websocket": {**said, **secrets}}
     with pytest.raises(UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep"):
         Options.from_dict(kept)
@@ -107,9 +112,16 @@ def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
 
 def test_a_command_line_is_kept_without_them():
     words = ["run", "--app", "site", "--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame=1"]
-    glued = ["--ws-cookie=a=b=hunter2", "--ws-header=Authorization: Bearer x", "--ws-send", '{"a": "$ID"}']
+    glued = [
+        "--ws-subprotocol=hunter2",
+        "--ws-cookie=a=b=hunter2",
+        "--ws-header=Authorization: Bearer x",
+        "--ws-send",
+        '{"a": "$ID"}',
+    ]
     assert without_secrets([*words, *glued]) == [
         "run", "--app", "site", "--ws-cookie", "sessionid=REPLACED", "--ws-header", "X-Token:REPLACED",
+        "--ws-subprotocol=REPLACED",
         "--ws-cookie=a=REPLACED", "--ws-header=Authorization:REPLACED", "--ws-send", '{"a": "$ID"}',
     ]  # fmt: skip
     assert without_secrets(["--ws-cookie", "hunter2", "--ws-header"]) == ["--ws-cookie", "REPLACED", "--ws-header"]
