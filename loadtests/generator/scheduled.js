@@ -57,7 +57,8 @@ export class Scheduled extends Load {
 
   /** Moves the edges that are still to come by the pauses so far, and continues the schedule if it has ended. */
   follow(/** @type {number} */ now) {
-    if (!this.clock.moves) {
+    // After its end a slice stays over: the pacer rests, so nothing would send the further requests in time.
+    if (!this.clock.moves || now >= this.endMs) {
       return;
     }
     const isOwed = this.inFlight + this.noticed - this.next > 0;

@@ -47,3 +47,9 @@ test('a server that never answers ends its slice', () => {
     assert.ok(found.duration_s >= 1, `${found.duration_s} s`);
   }
 });
+
+test('requests after a pause are sent in time', () => {
+  const server = new Server({ eachMs: 4, pauseMs: 120, every: 67, random: true });
+  const { spreads } = made(server, { rate: 200, wholeMs: 200_000, sliceMs: 500, settleMs: 100, connections: 1000 });
+  assert.ok(spreads.pacing_lag.max_us <= 1000, `${spreads.pacing_lag.max_us} µs`);
+});
