@@ -30,7 +30,7 @@ PACKAGES := $(dir $(wildcard packages/*/pyproject.toml))
 PACKAGED := $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py packages/channels-ipc/channels_ipc/*.py)
 
 $(VENV)/.ready: requirements.txt $(PACKAGED)
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 10) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=23' -r requirements.txt
 	$(if $(PACKAGES),$(BIN)/pip install --quiet --disable-pip-version-check $(PACKAGES))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-WORKS = "import ensurepip, sys; sys.exit(sys.version_info < (3, 10))"
+WORKS = "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))"
 NAME = re.compile(r"python3\.\d+t?")  # as the knob PYTHON has it
 
 

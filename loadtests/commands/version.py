@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import typer
 
 from loadtests.commands.console import say
@@ -18,13 +16,10 @@ def show(requested: bool) -> None:
 
 def text() -> str:
     """``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``; no revision where git knows none."""
+    import tomllib
+
     from loadtests.files import ROOT
     from loadtests.observe import machine
-
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     git = machine.git()

@@ -137,7 +137,7 @@ def on_other_hosts(before: Mapping[str, OthersMoment], after: Mapping[str, Other
 class TrialBuilder:
     """Collects what a trial finds, and makes the judged trial of it."""
 
-    started: str = dataclasses.field(default_factory=lambda: datetime.datetime.now(datetime.timezone.utc).isoformat())
+    started: str = dataclasses.field(default_factory=lambda: datetime.datetime.now(datetime.UTC).isoformat())
     evidence: Evidence = dataclasses.field(default_factory=Evidence)
     result: Result | None = None
     capacity: CapacityRecord | None = None

@@ -148,7 +148,7 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
     bench = bench_of(study, found.application)
     study, left_out = servable(study, bench)
     partly = {(one.label, one.test) for one in left_out if one.test is not None}
-    today, problem = datetime.datetime.now(datetime.timezone.utc).date().isoformat(), None
+    today, problem = datetime.datetime.now(datetime.UTC).date().isoformat(), None
     try:
         folder.require_new(options.output or free_folder(study.name))
         dataclasses.replace(bench, clients=bench.clients.at_hand).require(study)

@@ -140,7 +140,7 @@ def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
 
 def now() -> str:
     """This moment, as run.json writes it."""
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def outcome(execution: Execution) -> RunOutcome:

@@ -22,7 +22,7 @@ from loadtests.errors import UserError
 from loadtests.records import decode
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 Keys = dict[str, tuple[Any, Any]]  # the type and the default of each key
 NEEDED = msgspec.NODEFAULT

@@ -30,7 +30,7 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "setup": plan.setup.name,
         "label": plan.setup.label,
         "interface": plan.setup.interface,
-        "created": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": shlex.join(["python", "-m", "loadtests", *without_secrets(sys.argv[1:])]),
         "path": plan.path,
         "rate": plan.rate,

@@ -104,7 +104,7 @@ def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound]) -> pages.
 
 def _new_folder(output: Path | None, planned: Plan) -> Path:
     if output is None:
-        day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        day = datetime.datetime.now(datetime.UTC).date().isoformat()
         where = re.sub(r"[^a-z0-9]+", "-", planned.path.lower()).strip("-")
         name = f"{day}-profile-{planned.setup.name}" + (f"-{where}" if where else "")
         output, number = files.RESULTS / name, 2

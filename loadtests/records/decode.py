@@ -27,7 +27,7 @@ import difflib
 import functools
 import json
 import re
-import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -38,11 +38,6 @@ from msgspec import Meta, inspect
 from loadtests import files
 from loadtests.errors import UserError, quoted, shown
 from loadtests.records.bounds import VAST
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 T = TypeVar("T")
 

@@ -125,7 +125,7 @@ class SessionStore(SessionBase):
 
 def _now() -> datetime.datetime:
     """The time as the datastore has it, whatever USE_TZ says."""
-    return datetime.datetime.now(datetime.timezone.utc)
+    return datetime.datetime.now(datetime.UTC)
 
 
 def _meaning(error: Conflict | NotFound) -> Exception:

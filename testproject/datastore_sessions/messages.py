@@ -49,7 +49,7 @@ def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> type
         key=_key(key),
         properties={
             "session_data": types.Value(string_value=data, exclude_from_indexes=True),
-            "expires_at": types.Value(timestamp_value=expires_at.astimezone(datetime.timezone.utc)),
+            "expires_at": types.Value(timestamp_value=expires_at.astimezone(datetime.UTC)),
         },
     )
     return _commit([types.Mutation(insert=entity) if new else types.Mutation(update=entity)])

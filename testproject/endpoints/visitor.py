@@ -20,7 +20,7 @@ NAME = "visitor"
 COOKIE = "visitorofthebenchmark"
 VISITS = 3
 NO_PASSWORD = "!"  # as Django marks one that cannot be used, and always the same: a session has its hash
-EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.timezone.utc)
+EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 
 def sign_in() -> None:

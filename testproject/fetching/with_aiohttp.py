@@ -1,6 +1,5 @@
 """aiohttp: a connector hands out connections and has a queue for whoever waits for one."""
 
-import asyncio
 import math
 
 import aiohttp
@@ -34,7 +33,7 @@ class Client(Pools[aiohttp.ClientSession]):
             except aiohttp.ConnectionTimeoutError:
                 # It says the same of a pool that is exhausted and of an origin that takes no connection.
                 raise (Exhausted if counted.full else NotInTime) from None
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 raise NotInTime from None
             except aiohttp.ClientError as error:
                 raise Failed from error

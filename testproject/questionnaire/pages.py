@@ -69,7 +69,7 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
         page=page,
         given=dict(request.POST.lists()) if request.method == "POST" else {},
         change="change" in request.GET,
-        today=datetime.datetime.now(datetime.timezone.utc).date(),
+        today=datetime.datetime.now(datetime.UTC).date(),
         reference=secrets.token_hex(4).upper(),
     )
     found = steps.take(step, definitions.load(SURVEY), state, asked)

@@ -238,7 +238,7 @@ def written(file, text):
 @pytest.mark.servers
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("python3.9", "Python 3.10 or newer is needed; this is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
+    [("python3.9", "Python 3.11 or newer is needed; this is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
     ids=["too old", "not there"],
 )
 def test_a_python_that_cannot_be_used_there_is_said_in_a_line(last_line, other_machine, tmp_path, name, why):

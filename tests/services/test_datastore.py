@@ -21,7 +21,7 @@ from tests.services.asking import PROJECT, Kind  # noqa: E402
 
 pytestmark = pytest.mark.servers
 
-NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
 HOUR = datetime.timedelta(hours=1)
 Operator = types.PropertyFilter.Operator
 MORE_AFTER_LIMIT = types.QueryResultBatch.MoreResultsType.MORE_RESULTS_AFTER_LIMIT

@@ -128,8 +128,8 @@ def test_the_times_are_kept_where_that_is_asked(har, entry):
         entry(f"{SITE}/a", at="2026-11-21T10:00:03.123456789Z"),
     )
     found = convert("har", file, ConvertOptions(times=True))
-    assert found.workload.at == ((1.5,), (0, 3.123457))
-    assert found.workload.replay().sends == ((0, 1), (1.5, 0), (3.123457, 1))
+    assert found.workload.at == ((1.5,), (0, 3.123456))
+    assert found.workload.replay().sends == ((0, 1), (1.5, 0), (3.123456, 1))
 
 
 def test_characters_that_a_browser_shows_decoded_are_encoded_again(har, entry):

@@ -25,7 +25,7 @@ from loadtests.setups import MAX_REQUESTS, RELOAD
 from loadtests.workload import Request
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 # The words of `way`, and how each is described.
 WAYS = {

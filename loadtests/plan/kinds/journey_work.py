@@ -27,7 +27,7 @@ from loadtests.workload.load import MAX_PROCESSES
 from loadtests.workload.request import PATH
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 DEFAULT_JOURNEY = "questionnaire"
 REQUESTS, THINKS = 18.5, 7.75  # of that journey, on average: three in four are asked for their employer

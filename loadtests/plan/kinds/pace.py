@@ -18,7 +18,7 @@ from loadtests.workload import Feature
 from loadtests.workload.load import MAX_CONNECTIONS
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from loadtests.plan.kinds.work import Work
 

@@ -26,7 +26,7 @@ from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.from_toml import MixedRequestTable, RequestTable
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 _MIX: Keys = {"requests": (Annotated[list[MixedRequestTable], Meta(min_length=1, description="A mix.")], NEEDED)}
 Protocol = Annotated[Literal["http", "http2"], Meta(description="HTTP/1.1, or HTTP/2 over one connection.")]

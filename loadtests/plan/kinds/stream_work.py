@@ -23,8 +23,7 @@ from loadtests.workload.event_streams import PROTOCOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from typing_extensions import Self
+    from typing import Self
 
     from loadtests.plan.fields import TablePlace
 

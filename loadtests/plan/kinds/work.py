@@ -15,7 +15,7 @@ from loadtests.plan.objective import OF_REQUESTS, Terms
 from loadtests.workload import Load, Request, SignIn
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 CEILING_CONNECTIONS = 16  # a setup that is kept busy by fewer is so by these
 

@@ -67,7 +67,7 @@ async def fetched(url: str, own_port: int) -> bytes:
         raise UserError(f"is {url}, which is this origin itself; another address is needed")
     try:
         status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
-    except asyncio.TimeoutError:  # which is another one in Python 3.10
+    except TimeoutError:
         raise UserError(f"is {url}, which did not answer within {WITHIN_S:g} s") from None
     except httpx.NetworkError as error:
         raise UserError(f"is {url}, which cannot be reached: {error}") from None
