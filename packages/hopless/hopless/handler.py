@@ -107,12 +107,17 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         except RequestAborted:
             return
         with contextlib.closing(body):
-            finish = await isolated(self._serve(scope, body, receive, send))
+            thread = private.thread_sensitive_context()
+            if not isinstance(thread, RequestThread) or not thread.claim():
+                thread = None
+            private.set_script_prefix(private.get_script_prefix(scope))
+            await self._start(scope, thread)
+            finish = await isolated(self._serve(scope, body, thread, receive, send))
             if finish is not None:
                 await finish()
 
     async def _serve(
-        self, scope: Scope, body: BinaryIO, receive: Receive, send: Send
+        self, scope: Scope, body: BinaryIO, thread: RequestThread | None, receive: Receive, send: Send
     ) -> Callable[[], Awaitable[None]] | None:
         """Answer a request.
 
@@ -120,11 +125,6 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             The end of the request, if it has to run in the context of the server: receivers of others find the context
             variables of the ASGI middleware around this application there, and can change them, as with Django.
         """
-        thread = private.thread_sensitive_context()
-        if not isinstance(thread, RequestThread) or not thread.claim():
-            thread = None
-        private.set_script_prefix(private.get_script_prefix(scope))
-        await self._start(scope, thread)
         request, response = self.create_request(scope, body)
         client_is_gone = False
         if request is None:

@@ -240,6 +240,13 @@ class Elastic(Case):
         ]
 
 
+class ElasticReceivers(Elastic):
+    """Record as Elastic does, without the ASGI middleware: only the receivers of signals start transactions."""
+
+    def wrap(self, application: Any) -> Any:
+        return application
+
+
 class Scout(Case):
     """Record the requests that Scout's agent tracks, without its core agent."""
 
@@ -291,5 +298,6 @@ CASES = {
     "ddtrace": Datadog(),
     "opentelemetry": OpenTelemetry(),
     "elastic-apm": Elastic(),
+    "elastic-apm-receivers": ElasticReceivers(),
     "scout-apm": Scout(),
 }
