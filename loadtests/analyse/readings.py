@@ -69,12 +69,14 @@ def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
 
 
 def delay_note(trial: Trial, metric: Metric) -> str:
-    """That the generator's delay is too large a share of a percentile; empty where it is not."""
+    """Return why a percentile isn't reported (the generator's delay, or unfair service), or an empty text."""
     times, key, result = metric.times, metric.key, trial.result
     if result is None or times is None:
         return ""
     if (share := times.sending_share(result, key)) is not None and share > LATE:
         return f"generator delay is {share:.0%} of {key}"
+    if times.is_unfair(result):
+        return f"one connection got {result.answers_in_a_row:.1f} answers in a row"
     if (share := times.reading_share(result, key)) is not None and share > LATE:
         return f"reading delay is up to {share:.0%} of {key}"
     return ""

@@ -105,6 +105,12 @@ class Reason(Enum):
         "response time predict",
         "Keep other programs off the generator's core, or have fewer users.",
     )
+    unfair_service = (
+        DOUBTFUL,
+        "the server answered one connection many times in a row while the others waited, so the test's percentiles are "
+        "not reported",
+        "Compare the response times of a test with a fixed rate.",
+    )
     clock_jumped = (
         MACHINES,
         "the wall clock jumped during the trial",

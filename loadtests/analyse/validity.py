@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from loadtests.analyse import limits
 from loadtests.analyse.reasons import Reason
 from loadtests.formatting import number, percent, plural, series
-from loadtests.plan.times import ANSWERS, LAG, LATE
+from loadtests.plan.times import ANSWERS, LAG, LATE, MAX_ANSWERS_IN_A_ROW
 from loadtests.records import Evidence, Flag, HostConditions, Result
 
 JUDGED = ("p50", "p99")
@@ -51,6 +51,8 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
     yield from _send_lag(result)
     yield from _not_all_sent(evidence)
     yield from _loop(result)
+    if result is not None and ANSWERS.is_unfair(result):
+        yield Reason.unfair_service.flag(f"{result.answers_in_a_row:.1f} answers, at most {MAX_ANSWERS_IN_A_ROW}")
     if evidence.clock_jump_s is not None and abs(evidence.clock_jump_s) > limits.CLOCK_JUMP_S:
         yield Reason.clock_jumped.flag(f"by {evidence.clock_jump_s:+.2f} s")
     if evidence.swapped_pages:

@@ -61,6 +61,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         **sums(parts, (*COUNTS, "billed", "unfinished", "waited")),
         errors=_errors(parts),
         outage_ms=_outage_ms(parts),
+        answers_in_a_row=_answers_in_a_row(parts),
         duration_s=max(part["duration_s"] for part in parts),
         rate=math.fsum(part["rate"] for part in parts),
         response_time_ms=spreads["response_time"].figures(),
@@ -95,6 +96,11 @@ def _errors(parts: Sequence[Part]) -> dict[str, int]:
 def _outage_ms(parts: Sequence[Part]) -> float | None:
     """Return the longest outage, or None if the load has several processes: each knows only its own requests."""
     return parts[0].get("outage_ms") if len(parts) == 1 else None
+
+
+def _answers_in_a_row(parts: Sequence[Part]) -> float | None:
+    """Return the least fair mean of all processes, or None if no process knows it."""
+    return max((found for part in parts if (found := part.get("answers_in_a_row")) is not None), default=None)
 
 
 def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:

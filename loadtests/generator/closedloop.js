@@ -12,6 +12,10 @@ import { Load } from './load.js';
 export class ClosedLoop extends Load {
   next = 0;
   isOver = false;
+  answers = 0;
+  turns = 0; // how often the next answer came on another connection
+  /** @type {Connection | null} */
+  lastAnswered = null;
   overrunMs = 0; // of the last slice: the next one settles for less, so that pauses don't decide where edges are
 
   run(/** @type {Slice} */ slice) {
@@ -92,6 +96,29 @@ export class ClosedLoop extends Load {
       this.moveEnd(now);
     }
     super.finish(now);
+  }
+
+  /** @param {Connection} connection @param {number} at */
+  onOk(connection, at) {
+    if (this.counts(connection.intended)) {
+      this.answers++;
+      if (connection !== this.lastAnswered) {
+        this.turns++;
+        this.lastAnswered = connection;
+      }
+    }
+    super.onOk(connection, at);
+  }
+
+  /** Return the mean number of consecutive answers on a connection, or null if different requests explain long runs. */
+  answersInARow() {
+    const isComparable = this.exchanges.length === 1 && this.job.connections >= 4 && this.turns > 0;
+    return isComparable ? this.answers / this.turns : null;
+  }
+
+  close() {
+    const measured = super.close();
+    return { ...measured, answers_in_a_row: this.answersInARow() };
   }
 
   /** A request is intended when it is sent. */

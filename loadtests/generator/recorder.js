@@ -229,6 +229,7 @@ export class Recorder {
       examples: this.examples,
       duration_s: this.durationMs / 1000,
       outage_ms: this.outage.longestMs(),
+      answers_in_a_row: null,
       spreads: {
         response_time,
         service_time: this.serviceTime.spread(),

@@ -231,6 +231,7 @@ export interface Measured {
   streams: StreamCounts[]; // in the order of Job.streams
   handshakes: Handshakes | null; // null: there was no TLS
   outage_ms: number | null; // null: there were too many requests
+  answers_in_a_row: number | null; // on one connection of a closed loop, on average
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 

@@ -18,6 +18,9 @@ from loadtests.records.result import PERCENTILES, Figures
 # of 1 ms is half, however short it is.
 LATE = 0.25
 
+# A server that chooses one of four connections at random gives a connection 1.33 answers in a row.
+MAX_ANSWERS_IN_A_ROW = 1.5
+
 
 @dataclass(frozen=True)
 class Due:
@@ -59,9 +62,16 @@ class MeasuredTime:
         return due.percentile(key) if due else None
 
     def read(self, trial: Trial, key: str) -> float | None:
-        """The percentile in a trial; None also where there were too few, or a valid trial's generator was too late."""
+        """Return the percentile in a trial.
+
+        Returns:
+            The percentile, or None if it isn't known, if there were too few requests, or if a valid trial's
+            generator was late or its server unfair.
+        """
         result = trial.result
-        if result is None or self.too_few(result, key) or (trial.valid and self.too_late(result, key)):
+        if result is None or self.too_few(result, key):
+            return None
+        if trial.valid and (self.too_late(result, key) or self.is_unfair(result)):
             return None
         return self.percentile(result, key)
 
@@ -82,6 +92,10 @@ class MeasuredTime:
         """Whether the generator sent, or may have read, so late that the percentile says little of the server."""
         shares = (self.sending_share(result, key), self.reading_share(result, key))
         return any(share is not None and share > LATE for share in shares)
+
+    def is_unfair(self, result: Result) -> bool:
+        """Check whether a few connections got most answers, so that the percentile depends on the connection."""
+        return self.sending and (result.answers_in_a_row or 0.0) > MAX_ANSWERS_IN_A_ROW
 
     def _share(self, late: float | None, result: Result, key: str) -> float | None:
         due = self.due(result)

@@ -207,6 +207,13 @@ class Result:
             "next answered one. Null if it isn't known."
         ),
     ] = None
+    answers_in_a_row: Annotated[
+        Amount | None,
+        about(
+            "In a closed loop with a single request and four or more connections: the mean number of consecutive "
+            "answers on the same connection. A fair server has about 1. Null for other loads."
+        ),
+    ] = None
 
     @property
     def latency_ms(self) -> Figures:

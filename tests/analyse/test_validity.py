@@ -86,7 +86,8 @@ def test_every_reason_can_be_found():
     everything = dataclasses.replace(everything, connection_lost=True, **redis(0.3, 1))
     strayed = Deliveries(9, 9, 0, 0, 0, {**NOTHING, "p50": 2.0, "p99": 4.0}, stray=1)
     clients = tuple(Generator(1.0, 1.0, 9.0, p50_ms=p50, ok=500, planned=500) for p50 in (2.0, 9.0))
-    result = dataclasses.replace(walked(200.0, 100.0, late_ms=5.0), deliveries=strayed, generator=clients)
+    walk = walked(200.0, 100.0, late_ms=5.0)
+    result = dataclasses.replace(walk, deliveries=strayed, generator=clients, answers_in_a_row=20.0)
     found = {flag.reason for flag in judge(everything, result, ["redis"])}
     otherwise = {"cores_disturbed", "machine_disturbed", "send_lag_seen", "generator_limits"}
     assert found == {reason.name for reason in Reason} - otherwise
@@ -274,3 +275,14 @@ def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial
     assert values(known)["p50_ms"] == values(trial)["p50_ms"]
     assert readings.delay_note(known, P99) == "generator delay is 30% of p99"
     assert readings.delay_note(known, P50) == ""
+
+
+def test_unfair_service_hides_percentiles_only(trial):
+    unfair = of(trial, answers_in_a_row=20.0)
+    assert "p50_ms" not in values(unfair)
+    assert values(unfair).keys() == {
+        name for name in values(trial) if name not in ("p50_ms", "p90_ms", "p95_ms", "p99_ms")
+    }
+    assert readings.delay_note(unfair, P50) == "one connection got 20.0 answers in a row"
+    assert [flag.reason for flag in judge(Evidence(), unfair.result)] == ["unfair_service"]
+    assert judge(Evidence(), of(trial, answers_in_a_row=1.4).result) == []
