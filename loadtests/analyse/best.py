@@ -20,7 +20,7 @@ from math import exp, inf
 import numpy as np
 
 from loadtests.analyse.compare.paired import Row
-from loadtests.analyse.intervals import CONFIDENCE
+from loadtests.analyse.intervals import CONFIDENCE, opened
 from loadtests.analyse.observations import Bounds, Sample
 from loadtests.analyse.trimmed import SAME, Array
 
@@ -73,7 +73,10 @@ def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
     """Bounds of how far the row's cell is ahead of the column's, each wrong with probability ``error``."""
     low, high = (np.zeros((len(row.samples), len(row.samples))) for _ in range(2))
     for (i, one), (j, other) in combinations(enumerate(row.samples), 2):
-        found = row.between(other, one).interval(2 * error)
+        pair = row.between(other, one)
+        found = pair.interval(2 * error)
+        if pair.at_least or pair.at_most:
+            found = opened(found, below=True, above=True)
         ends = sorted((sign * found.low, sign * found.high))
         low[i, j], high[i, j] = ends
         low[j, i], high[j, i] = -ends[1], -ends[0]

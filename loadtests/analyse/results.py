@@ -12,6 +12,7 @@ from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
 from loadtests.analyse.reasons import is_setups_own, is_unverified
+from loadtests.analyse.saturation import is_lower_bound
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -152,9 +153,18 @@ class Results:
 
     @cached_property
     def observations(self) -> list[Observation]:
-        trials = (trial for cell in self.cells.values() for trial in cell.valid)
-        tests = {test.name: test for test in self.tests}
-        return [one for trial in trials for one in readings.observations(trial, tests[trial.test])]
+        found = []
+        for (label, name), cell in self.cells.items():
+            bounded = self.is_lower_bound(label, name)
+            for trial in cell.valid:
+                for one in readings.observations(trial, self.test(name)):
+                    at_least = one.at_least or (bounded and metric_of(one.metric).is_throughput)
+                    found.append(dataclasses.replace(one, at_least=at_least))
+        return found
+
+    def is_lower_bound(self, label: str, test: str) -> bool:
+        """Check whether a setup's throughput in a test is only a lower bound."""
+        return is_lower_bound(self.test(test), self.cells[label, test].valid)
 
     @cached_property
     def _estimates(self) -> dict[tuple[str, str, str], Estimate]:

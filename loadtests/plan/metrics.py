@@ -28,7 +28,8 @@ class Metric:
     ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
     anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
     any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
-    trial's value is a lower bound, because something other than the setup ended there. ``percentile``: which one it
+    trial's value is a lower bound, because something other than the setup ended there. ``is_throughput``: a lower bound
+    also if a closed loop left the servers' cores idle (``loadtests.analyse.saturation``). ``percentile``: which one it
     is, where a test may choose; ``times`` and ``key``: of what, and its name (``p99``), of all that are one.
     """
 
@@ -51,6 +52,7 @@ class Metric:
     times: MeasuredTime | None = None
     key: str = ""
     is_lower_bound: Callable[[Trial], bool] = lambda trial: False
+    is_throughput: bool = False
 
     def in_words(self, latency: str) -> str:
         """What it is called; ``latency`` is what the engine knows: response time or service time."""
@@ -100,6 +102,7 @@ def rate_of(name: str, label: str, counts: str, first: str, done: str = "", ques
         says_unit=True,
         cost_units=(counts,),
         is_lower_bound=lambda trial: trial.generator_limits,
+        is_throughput=True,
     )
 
 

@@ -161,13 +161,17 @@ class _Ranking:
         standings = {label: results.standings[label, test.name] for label in labels}
         self.failing = failing = {label: standing for label, standing in standings.items() if standing.trouble}
         labels = [label for label in labels if label not in failing]
+        figures = {label: one for label in labels if (one := results.estimate(label, test.name, metric.name))}
+        rates = figures if metric.is_throughput and len(labels) > 1 else {}
+        bounds = [label for label, one in rates.items() if one.at_least]
+        self.figures = {label: one for label, one in figures.items() if label not in bounds}
         shares = [
             f"{label} ({series(one.failure_shares('its')) or f'{one.failed:.2%} of its {one.units} failed'})"
             for label, one in failing.items()
         ]
-        self.unranked = f" Not ranked: {series(shares)}." if failing else ""
+        shares += [f"{label} ({figure(figures[label])} {metric.unit}, a lower bound)" for label in bounds]
+        self.unranked = f" Not ranked: {series(shares)}." if shares else ""
         self.all_overloaded = all(one.overload for one in failing.values())
-        self.figures = {label: one for label in labels if (one := results.estimate(label, test.name, metric.name))}
         self.known = list(self.figures)
         self.leaders = self.title = ""
         self.left_out = _left_out(results, test, metric, labels)
@@ -190,7 +194,7 @@ class _Ranking:
     def _among(self) -> str:
         """Among whom somebody leads, where that is not among all."""
         if self.unranked:
-            sustaining = self.all_overloaded and not self.left_out
+            sustaining = self.failing and self.all_overloaded and not self.left_out
             return " of those that sustain the rate" if sustaining else " of those that are ranked"
         return " of those with a figure" if self.left_out else ""
 

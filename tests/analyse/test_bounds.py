@@ -22,18 +22,26 @@ def bounded(observations, label, blocks=None):
 
 def test_a_candidate_at_least_that_fast_may_be_faster_and_is_never_slower(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
-    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="rps"), "uvicorn", {2}), "gunicorn")
+    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "uvicorn", {2}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.high, of_uvicorn.at_least) == (Verdict.FASTER, inf, True)
     assert of_uvicorn.low > 2
     assert (of_daphne.verdict, of_daphne.at_least) == (Verdict.SLOWER, False)
     assert of_daphne.high < inf
-    [_, of_daphne] = compare(bounded(study(speeds, metric="rps"), "daphne"), "gunicorn")
+    [_, of_daphne] = compare(bounded(study(speeds, metric="capacity_rps"), "daphne"), "gunicorn")
     assert (of_daphne.verdict, of_daphne.blocks_needed) == (Verdict.INCONCLUSIVE, None)
+
+
+def test_bounded_throughput_never_wins_or_loses(study):
+    speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
+    for label in speeds:
+        found = compare(bounded(study(speeds, metric="rps"), label), "gunicorn")
+        verdicts = {one.candidate: one.verdict for one in found if label in (one.candidate, one.baseline)}
+        assert set(verdicts.values()) == {Verdict.INCONCLUSIVE}
 
 
 def test_of_a_baseline_at_least_that_fast_the_others_are_at_most_a_share(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 30.0, "daphne": 200.0}
-    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="rps"), "gunicorn", {1}), "gunicorn")
+    of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "gunicorn", {1}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.low, of_uvicorn.at_most) == (Verdict.SLOWER, 0, True)
     assert of_uvicorn.high < 0.35
     assert (of_daphne.verdict, of_daphne.low) == (Verdict.INCONCLUSIVE, 0)
@@ -70,10 +78,10 @@ def test_an_estimate_is_open_above_and_needs_no_further_blocks(study):
 
 
 def test_a_run_of_bounds_is_equivalent_to_itself_and_open_to_another(study):
-    first = bounded(study({"ws": 100.0}, metric="rps"), "ws")
+    first = bounded(study({"ws": 100.0}, metric="capacity_rps"), "ws")
     [same] = compare_runs(first, first)
     assert (same.verdict, same.at_least, same.at_most) == (Verdict.EQUIVALENT, False, False)
-    [other] = compare_runs(study({"ws": 50.0}, metric="rps", seed=2), first)
+    [other] = compare_runs(study({"ws": 50.0}, metric="capacity_rps", seed=2), first)
     assert (other.verdict, other.high) == (Verdict.FASTER, inf)
 
 

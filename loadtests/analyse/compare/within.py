@@ -155,7 +155,10 @@ def settle(
 ) -> Comparison:
     """The comparison that an interval of log ratios amounts to."""
     ratio, low, high = ratios(interval)
-    by_interval = verdict(low, high, delta, metric_of(pairing.metric).more_is_better)
+    metric = metric_of(pairing.metric)
+    by_interval = verdict(low, high, delta, metric.more_is_better)
+    if metric.is_throughput and (pairing.at_least or pairing.at_most):
+        by_interval = Verdict.INCONCLUSIVE
     outcome = with_failures(by_interval, pairing.baseline_standing, pairing.candidate_standing)
     needed = None
     if by_interval is outcome is Verdict.INCONCLUSIVE and not (pairing.at_least or pairing.at_most):

@@ -75,6 +75,10 @@ class Test:
         return self.work.all_requests
 
     @property
+    def waits(self) -> bool:
+        return self.work.waits_on_purpose
+
+    @property
     def short_description(self) -> str:
         sent = self.work.subject(self.pace)
         return f"{sent} (the origin plays {Path(self.recipe).stem})" if self.recipe else sent

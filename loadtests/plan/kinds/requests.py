@@ -21,7 +21,7 @@ from loadtests.plan.metrics import P50, P95, P99, TIMES, Metric, capacity_of, ra
 from loadtests.plan.recovery_time import FOR_SECONDS, TIME_SLACK, course
 from loadtests.records import Trial
 from loadtests.setups import HTTP
-from loadtests.setups.fetching import ORIGIN
+from loadtests.setups.fetching import ORIGIN, fetches
 from loadtests.workload import Load, Request, Workload, from_toml
 from loadtests.workload.from_toml import MixedRequestTable, RequestTable
 
@@ -35,6 +35,8 @@ Clients = Annotated[
     Meta(description="Whether clients keep connections, or open one for each request."),
 ]
 Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session where the server can.")]
+Waits = Annotated[bool, Meta(description="Whether the views wait on purpose, so full cores aren't expected.")]
+_WAITING_PATHS = ("/wait", "/async/wait")  # of the sample project, besides those that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 
@@ -50,6 +52,7 @@ class Requests(Work):
     protocol: Protocol = "http"
     clients: Clients = "keep-alive"
     resumption: Resumption = True
+    waits: Waits = False
 
     def __post_init__(self) -> None:
         if self.clients == "closing":
@@ -79,6 +82,11 @@ class Requests(Work):
     @property
     def all_requests(self) -> tuple[Request, ...]:
         return self.requests
+
+    @property
+    def waits_on_purpose(self) -> bool:
+        paths = [request.path.partition("?")[0] for request in self.requests]
+        return self.waits or any(path in _WAITING_PATHS or fetches(path) for path in paths)
 
     def record(self) -> dict[str, Any]:
         """What is not as by default; the record of the test has the requests."""

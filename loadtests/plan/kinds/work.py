@@ -56,6 +56,11 @@ class Work(Fields):
         """The load on a server; ``fields`` are those that do not depend on the work."""
 
     @property
+    def waits_on_purpose(self) -> bool:
+        """Whether its views wait for something other than the CPU, so a setup at its limit can have idle cores."""
+        return False
+
+    @property
     def all_requests(self) -> tuple[Request, ...]:
         """The requests that every setup must answer alike before any load."""
         return ()

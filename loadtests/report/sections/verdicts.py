@@ -11,6 +11,7 @@ from loadtests.analyse import readings
 from loadtests.analyse.compare.within import Comparison
 from loadtests.analyse.overload import FAILED, LOST
 from loadtests.analyse.results import Results
+from loadtests.analyse.saturation import FULL
 from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import (
     DASH,
@@ -72,8 +73,10 @@ def _how_to_read(results: Results) -> str:
         )
     if any(one.at_least or one.at_most for one in results.comparisons.values()):
         text += (
-            " Where something other than the setup was saturated, such as the generator, its figure is a lower bound "
-            "(at least), and the interval of its ratio is open at one end."
+            " A figure is a lower bound (at least) if something other than the setup was saturated, such as the load "
+            "generator. A throughput is also a lower bound if the servers' cores were less than "
+            f"{FULL:.0%} busy in a closed loop: the setup could answer more. A throughput that is a lower bound never "
+            "wins or loses a comparison."
         )
     if family:
         text += f" Intervals are adjusted for {plural(family, 'comparison')}: all hold together with 95%."

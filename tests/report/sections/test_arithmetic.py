@@ -115,9 +115,9 @@ def test_it_is_printed_and_drawn_next_to_the_measurement(results):
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts
     assert list(map(texts, table.rows)) == [
-        ["few", "16 threads", "1,010", "", "15.8", "15.7", "-0.9%", "0.12", "646"],
-        ["pool", "32 connections of the pool", "1,010", "", "31.7", "25", "-21.1%", "0.12", "406"],
-        ["many", "100 connections", "1,010", "", "99", "99", "-0.0%", "0.12", "102"],
+        ["few", "16 threads", "1,010", "", "15.8", "15.7", "-0.9%", "0.41", "646"],
+        ["pool", "32 connections of the pool", "1,010", "", "31.7", "25", "-21.1%", "0.41", "406"],
+        ["many", "100 connections", "1,010", "", "99", "99", "-0.0%", "0.41", "102"],
     ]
     assert [row[6].tone for row in table.rows] == ["good", "bad", "good"]
     assert "few 15.7 of 15.8" in chart.alt

@@ -1,0 +1,52 @@
+"""Decide whether a closed loop found a setup's limit, or only a lower bound of its throughput.
+
+A closed loop finds the limit of a setup if it keeps the servers' cores full. If the setup waits for the load generator
+or for new connections instead, it could answer more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from loadtests.plan.kinds import Test
+from loadtests.records import Trial
+
+FULL = 0.90
+SERVER_ROLES = ("web", "worker", "proxy")  # the others are services, which SERVICES_CORES can move to other cores
+
+
+def busy_share(trial: Trial) -> float | None:
+    """Return how busy a trial kept the servers' cores, as a share of the time that other load left them.
+
+    Services on these cores count. A single worker can't fill several cores, so a process that fills one core counts
+    as much as full cores.
+
+    Returns:
+        The share, or None if the trial doesn't know the CPU time of all processes.
+    """
+    result, cores = trial.result, trial.cores.get("servers", ())
+    if result is None or not result.ok or not result.duration_s or not cores or not trial.charged:
+        return None
+    services_apart = set(trial.cores.get("services", cores)) != set(cores)
+    own = [one.cpu_s for one in trial.processes if not services_apart or one.role in SERVER_ROLES]
+    # The processes were observed for longer than the load was measured, and did more work.
+    billed = result.ok if result.billed is None else result.billed
+    if not own or not billed:
+        return None
+    available_s = result.duration_s * billed / result.ok * (1 - (trial.evidence.other_load or 0.0))
+    return max(sum(own) / len(cores), max(own)) / available_s if available_s > 0 else None
+
+
+def is_lower_bound(test: Test, trials: Sequence[Trial]) -> bool:
+    """Check whether the throughput of a setup in a test is only a lower bound.
+
+    The median of its valid trials decides about the servers' cores: a single trial may have been disturbed. A test
+    whose views wait on purpose reaches the setup's limit on idle cores.
+    """
+    if not test.pace.is_closed_loop:
+        return False
+    if any(trial.generator_limits for trial in trials):
+        return True
+    shares = [share for trial in trials if (share := busy_share(trial)) is not None]
+    return not test.waits and bool(shares) and median(shares) < FULL

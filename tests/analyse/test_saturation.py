@@ -1,0 +1,84 @@
+"""Throughput in a closed loop is a lower bound unless the servers' cores were full."""
+
+import dataclasses
+from statistics import median
+
+import pytest
+
+from loadtests.analyse.results import Results
+from loadtests.analyse.saturation import busy_share, is_lower_bound
+from loadtests.analyse.verdicts import Verdict
+from loadtests.records import Evidence
+from tests.fixtures.pages import page_of
+from tests.fixtures.studies import a_test
+
+LOOP = a_test("throughput", connections=10, duration=10)
+
+
+@pytest.fixture
+def trial(build_run):
+    """Return a function that makes a trial with this CPU time of its processes in ten seconds."""
+    [first, *_] = build_run(tests=("throughput",), blocks=1).trials()
+
+    def make(*cpu_s, roles=("web", "worker", "redis"), other_load=0.0, servers=(0,), services=None, billed=None):
+        processes = tuple(
+            dataclasses.replace(first.processes[0], cpu_s=each, role=role)
+            for each, role in zip(cpu_s, roles, strict=False)
+        )
+        cores = {"servers": servers, "generator": (9,)} | ({"services": services} if services else {})
+        result = dataclasses.replace(first.result, ok=1000, billed=billed, duration_s=10.0)
+        evidence = Evidence(other_load=other_load)
+        return dataclasses.replace(first, processes=processes, cores=cores, result=result, evidence=evidence)
+
+    return make
+
+
+def test_busy_share_of_the_cores(trial):
+    assert busy_share(trial(6.0, 2.0)) == pytest.approx(0.8)
+    assert busy_share(trial(8.0, other_load=0.2)) == pytest.approx(1.0)  # other load left eight seconds
+    assert busy_share(trial(9.0, billed=1500)) == pytest.approx(0.6)  # observed for fifteen seconds
+    assert busy_share(trial(8.0, 8.0, servers=(0, 1))) == pytest.approx(0.8)
+    assert busy_share(trial(10.0, 1.0, servers=(0, 1, 2, 3))) == pytest.approx(1.0)  # one worker fills one core
+    assert busy_share(trial(6.0, 0.0, 3.0, services=(9,))) == pytest.approx(0.6)
+    assert busy_share(dataclasses.replace(trial(), result=None)) is None
+
+
+def test_idle_cores_make_a_lower_bound(trial):
+    idle, full = trial(7.0), trial(9.5)
+    assert is_lower_bound(LOOP, [idle, idle, full])
+    assert not is_lower_bound(LOOP, [idle, full, full])
+    assert not is_lower_bound(a_test("latency", rate=300, duration=10), [idle])
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"path": "/wait?ms=50"}, {"path": "/async/fetch", "services": ["origin"]}, {"path": "/mine", "waits": True}],
+    ids=["wait", "fetch", "declared"],
+)
+def test_waiting_views_need_no_full_core(trial, keys):
+    assert not is_lower_bound(a_test("throughput", connections=10, duration=10, **keys), [trial(2.0)])
+
+
+def test_page_ranks_no_lower_bound(build_run):
+    run = build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=("throughput-1",), blocks=10)
+    trials = [_idle(one) if one.label == "daphne" else one for one in run.trials()]
+    for one in trials:
+        run.save_trial(one)
+    results = Results(run)
+    assert [results.is_lower_bound(label, "throughput-1") for label in results.labels] == [False, False, True]
+    verdicts = {label: one.verdict for (label, *_), one in results.comparisons.items()}
+    assert verdicts == {"uvicorn": Verdict.SLOWER, "daphne": Verdict.INCONCLUSIVE}
+    page = page_of(run)
+    [answer] = [one.answer for one in page.findings if "answers the most" in one.answer]
+    assert answer.startswith("gunicorn answers the most")
+    rate = median(one.result.rate for one in trials if one.label == "daphne")
+    assert f"Not ranked: daphne (at least {rate:,.0f} requests/s, a lower bound)." in answer
+    [reading] = [section.reading for section in page.sections if section.heading == "Verdicts"]
+    assert "less than 90% busy" in reading
+
+
+def _idle(trial):
+    """Return the trial with 70% of its CPU time."""
+    return dataclasses.replace(
+        trial, processes=tuple(dataclasses.replace(one, cpu_s=0.7 * one.cpu_s) for one in trial.processes)
+    )
