@@ -6,7 +6,6 @@ OTHERS_CPU_DOUBTFUL = 0.10
 OTHERS_CPU_INVALID = 0.25
 
 GENERATOR_CPU = 0.85  # above this share of its core an event loop delays its own work
-NOTABLE_DELAY = 0.10  # scheduling delay as a share of a percentile; above LATE the percentile is not reported
 CLOCK_JUMP_S = 0.5  # wall against monotonic clock; NTP slews at most 0.3 s in ten minutes
 FREQUENCY_CHANGE = 0.03  # more could make a verdict with the default delta
 LOOP_DISAGREES = 0.02  # of a closed loop's rate, which follows from users, think and response time

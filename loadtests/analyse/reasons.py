@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from enum import Enum
 
 from loadtests.analyse.limits import OTHERS_CPU_DOUBTFUL, OTHERS_CPU_INVALID
-from loadtests.plan.times import LATE
 from loadtests.records import Flag
 
 
@@ -88,11 +87,6 @@ class Reason(Enum):
         MACHINES,
         "the generator's scheduling delay is a large share of the typical response time",
         "Keep other programs off the generator's core, or lower the test's rate or connections.",
-    )
-    send_lag_seen = (
-        DOUBTFUL,
-        f"notable scheduling delay of the generator; percentiles of which it is over {LATE:.0%} are not reported",
-        "Keep other programs off the generator's core, or measure for longer.",
     )
     not_all_sent = (
         MACHINES,
@@ -173,6 +167,9 @@ class Reason(Enum):
         detail = f" ({figures})" if figures else ""
         return Flag(self.name, self.severity.value, f"{self.meaning}{detail}. {self.remedy}")
 
+
+# Flags of older runs that changed no figure. A percentile is reported or it isn't (``loadtests.plan.times.LATE``).
+RETIRED = frozenset({"send_lag_seen"})
 
 # A run that ends with one of the setup's has failed.
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))

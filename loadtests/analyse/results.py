@@ -11,7 +11,8 @@ from loadtests.analyse.compare.within import Comparison, Estimate, Family, Noise
 from loadtests.analyse.intervals import CONFIDENCE, CONFIDENCE_OF_LOOKS
 from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
-from loadtests.analyse.reasons import is_setups_own, is_unverified
+from loadtests.analyse.reasons import RETIRED, is_setups_own, is_unverified
+from loadtests.analyse.saturation import is_lower_bound
 from loadtests.analyse.saturation import is_lower_bound
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
@@ -53,7 +54,10 @@ class Results:
         self.tests = self.study.tests
         self.labels: list[str] = [entry.label for entry in self.study.entries]
         self.baseline: str = self.study.baseline
-        self.trials = run.trials()
+        self.trials = [
+            dataclasses.replace(trial, flags=tuple(flag for flag in trial.flags if flag.reason not in RETIRED))
+            for trial in run.trials()
+        ]
         self.blocks = len({trial.block for trial in self.trials})
         self.roles = readings.roles(self.trials)
         self.uncharged = readings.roles(self.trials, charged=False)

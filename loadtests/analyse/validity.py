@@ -73,14 +73,13 @@ def _journeys_lost(result: Result | None) -> Iterator[str]:
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
-    """Scheduling delay as a share of each judged percentile, of the lag where there are deliveries."""
+    """Flag a scheduling delay that spoils the median. A longer percentile that it spoils isn't reported, without a flag."""
     if result is None:
         return
     delay = ANSWERS if result.deliveries is None else LAG
     shares = {key: share for key in JUDGED if (share := delay.sending_share(result, key)) is not None}
-    if max(shares.values(), default=0.0) > limits.NOTABLE_DELAY:
-        reason = Reason.send_lag if shares.get("p50", 0.0) > LATE else Reason.send_lag_seen
-        yield reason.flag(series([f"{share:.0%} of {key}" for key, share in shares.items()]))
+    if shares.get("p50", 0.0) > LATE:
+        yield Reason.send_lag.flag(series([f"{share:.0%} of {key}" for key, share in shares.items()]))
 
 
 def _not_all_sent(evidence: Evidence) -> Iterator[Flag]:

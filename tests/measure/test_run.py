@@ -30,7 +30,7 @@ THREE = """setups = [
     {setup = "daphne-ipc", label = "nowhere", env = {IPC_DIR = "/proc/nowhere"}},
 ]"""
 # What another program on the machine that runs the tests can bring about.
-DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "send_lag_seen", "generator_busy", "shared_core"}
+DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "generator_busy", "shared_core"}
 
 
 @pytest.fixture
