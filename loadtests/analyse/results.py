@@ -13,7 +13,6 @@ from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
 from loadtests.analyse.reasons import RETIRED, is_setups_own, is_unverified
 from loadtests.analyse.saturation import is_lower_bound
-from loadtests.analyse.saturation import is_lower_bound
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric

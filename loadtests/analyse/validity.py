@@ -73,7 +73,7 @@ def _journeys_lost(result: Result | None) -> Iterator[str]:
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
-    """Flag a scheduling delay that spoils the median. A longer percentile that it spoils isn't reported, without a flag."""
+    """Flag a scheduling delay that spoils the median. It hides other percentiles without a flag."""
     if result is None:
         return
     delay = ANSWERS if result.deliveries is None else LAG
