@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from django.core.asgi import get_asgi_application as djangos
+from django.http import HttpRequest
 from django.test import override_settings
 from hopless import get_asgi_application
 
@@ -97,13 +98,20 @@ def test_a_request_leaves_nothing_to_the_garbage_collector(path):
             gc.collect()
             gc.disable()
             for _ in range(10):
-                await ask(app, path)
+                await ask(app, f"{path}?measured")
             await asyncio.sleep(0)
 
         try:
+            gc.set_debug(gc.DEBUG_SAVEALL)  # keeps what was collected in gc.garbage
             asyncio.run(main())
-            assert gc.collect() < 100  # of the loop that has ended; 700 where each request has a cycle
+            gc.garbage.clear()
+            gc.collect()
+            # Requests of earlier tests may become garbage only now.
+            requests = [one for one in gc.garbage if isinstance(one, HttpRequest)]
+            assert [one for one in requests if "measured" in one.GET] == []
         finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
             gc.enable()
 
 
