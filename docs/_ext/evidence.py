@@ -61,19 +61,17 @@ def unfit(role: str, request: str) -> str | None:
     return None
 
 
-def newest_machine() -> str:
-    """Return the machine of the newest committed run."""
-    newest = max((runs[0] for runs in REFERENCES.studies.values()), key=lambda run: run.results.record.created)
-    return newest.machine
-
-
 def by_machine(effects: Iterable[str]) -> dict[str, list[int]]:
-    """Return the places of the effects by machine, the newest run's machine first, and "" for those with a problem."""
-    found: dict[str, list[int]] = {newest_machine(): []}
+    """Return the places of the effects by machine, the machine with the most rows first.
+
+    The key of the effects that have a problem is "", and they are last.
+    """
+    found: dict[str, list[int]] = {}
     undecided = []
     for place, effect in enumerate(effects):
         if problem(effect):
             undecided.append(place)
         else:
             found.setdefault(runs(effect)[0].machine, []).append(place)
+    found = dict(sorted(found.items(), key=lambda group: len(group[1]), reverse=True))
     return found | ({"": undecided} if undecided else {})

@@ -256,9 +256,9 @@ def test_rows_are_grouped_by_machine(results, monkeypatch):
     references = two_copies(results, machine={"cpu": "Another", "cores": 2})
     for module in (evidence, measured_roles):
         monkeypatch.setattr(module, "REFERENCES", references)
-    groups = evidence.by_machine([ONE, OTHER, ONE + OTHER])
+    groups = evidence.by_machine([ONE, OTHER, OTHER, ONE + OTHER])
     assert list(groups) == ["Another, 2 cores", references.studies["first-look"][0].machine, ""]
-    assert list(groups.values()) == [[1], [0], [2]]
+    assert list(groups.values()) == [[1, 2], [0], [3]]
     assert evidence.problem(ONE + OTHER) == "its figures come from several machines"
 
 
