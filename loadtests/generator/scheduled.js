@@ -1,7 +1,7 @@
 // Requests by a schedule: send k is due when the schedule says, whatever became of the ones before.
 //
 // The load doesn't stop during a server's pause: a pause in a slice moves the edges of the slice that are still to come (see
-// sliceclock.js), and further sends at the same rate follow those of the schedule.
+// sliceclock.js), and more sends at the same rate follow the schedule.
 
 import { nowMs } from './clock.js';
 import { Load } from './load.js';
