@@ -171,6 +171,8 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             if client.view_has_cancelled:
                 await asyncio.sleep(0)  # sending may not wait, and the response must not be sent
             await self.send_response(response, send)
+        if client.client_is_gone:
+            await asyncio.sleep(0)  # asyncio then cancels the request's jobs that wait for a thread
         return response, client.client_is_gone
 
     async def _finish(

@@ -64,33 +64,34 @@ class ThreadLimit:
                 return job.future
             if not thread.running:
                 self._free -= 1
-            thread.running += 1
-        self._start(thread, job)
+            self._start(thread, job)
         return job.future
 
+    def is_queued(self, thread: RequestThread) -> bool:
+        """Return whether a request waits for a place. A request leaves the queue if its jobs are cancelled."""
+        with self._lock:
+            return bool(_not_cancelled(thread))
+
     def _start(self, thread: RequestThread, job: Job) -> None:
+        thread.running += 1
         thread.take().submit(self._run, thread, job)
 
     def _run(self, thread: RequestThread, job: Job) -> None:
         job.run()
         with self._lock:
             thread.running -= 1
-            if thread.running:
-                return
-            following = self._next()
-        for thread, job in following:
-            self._start(thread, job)
+            if not thread.running:
+                self._give_place_to_next()
 
-    def _next(self) -> list[tuple[RequestThread, Job]]:
-        """Return the jobs of the next request, which takes the place, or free the place."""
+    def _give_place_to_next(self) -> None:
         while queue := self._resumed or self._new:
             thread = queue.popleft()
             jobs, thread.waiting = _not_cancelled(thread), []
+            for job in jobs:
+                self._start(thread, job)
             if jobs:
-                thread.running = len(jobs)
-                return [(thread, job) for job in jobs]
+                return
         self._free += 1
-        return []
 
 
 def _not_cancelled(thread: RequestThread) -> list[Job]:

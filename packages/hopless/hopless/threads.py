@@ -151,7 +151,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
     @property
     def needs_closing(self) -> bool:
         """Whether the thread has a connection, or unfinished work that may create one."""
-        if (last := self._last) is None:
+        if (last := self._last) is None or self._needs_no_thread():
             return False
         worker = self.worker
         return worker is None or worker.has_connections or last.cancelled() or not last.done()
@@ -164,7 +164,7 @@ class RequestThread(ThreadSensitiveContext, Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function in the request's thread, after the functions that were submitted before."""
         limit = self._threads.limit
-        if limit is None or (self.finishing and not self.waiting):
+        if limit is None or (self.finishing and not limit.is_queued(self)):
             self._last = self.take().submit(self._work, fn, *args, **kwargs)
         else:
             self._last = limit.submit(self, Job(functools.partial(self._work, fn, *args, **kwargs)))
@@ -191,15 +191,22 @@ class RequestThread(ThreadSensitiveContext, Executor):
         The thread ends instead if the request didn't end normally, if it left work behind, or if it left a connection
         in a transaction. The next request must not see what such a request left in the thread.
         """
-        worker, last = self.worker, self._last
-        if last is None or (worker is None and all(job.future.cancelled() for job in self.waiting)):
+        last = self._last
+        if last is None or self._needs_no_thread():
             return
+        worker = self.worker
         if worker is None or last.cancelled() or not last.done():
             self.submit(_nothing).add_done_callback(self._discard)
         elif self.complete and worker.clean:
             self._threads.give_back(worker)
         else:
             self._threads.discard(worker)
+
+    def _needs_no_thread(self) -> bool:
+        """Return whether the request has no thread and doesn't wait for one."""
+        limit = self._threads.limit
+        queued = limit is not None and limit.is_queued(self)
+        return not queued and self.worker is None  # in this order: a queued request gets its thread in another thread
 
     def _discard(self, _: Future[Any]) -> None:
         self._threads.discard(self.take())
