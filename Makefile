@@ -131,12 +131,13 @@ test-quick: setup  ## run the quick tests, which start no server: for each save
 test-durations: setup  ## run all tests, and write tests/durations.json, which says what is begun first
 	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --write-durations
 
-lint: setup  ## check the style, the types and the size of packages
+lint: setup  ## check the style, the types, the English and the size of packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	node_modules/.bin/tsc --project loadtests/generator
 	$(BIN)/python tools/size.py
+	$(BIN)/python tools/plain.py
 
 docs: setup  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

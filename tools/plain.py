@@ -66,7 +66,8 @@ def without_markup(text: str) -> str:
 
 def paragraphs(text: str, part: str = "docs", first: int = 1) -> Pieces:
     """Yield the paragraphs, list items and table cells of reST, Markdown or a docstring, without code blocks."""
-    kept, start, code_indent, fenced = [], first, 999, False
+    kept: list[str] = []
+    start, code_indent, fenced = first, 999, False
     for number, line in enumerate([*text.splitlines(), ""], first):
         stripped, indent = line.strip(), len(line) - len(line.lstrip())
         fenced ^= (fence := stripped.startswith("```"))
@@ -95,11 +96,12 @@ def python_pieces(source: str) -> Pieces:
     seen: set[ast.AST] = set()
     for node in ast.walk(ast.parse(source)):  # visits a node before its children
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            if getattr(node, "name", "").startswith("test_"):
+            if not isinstance(node, ast.Module) and node.name.startswith("test_"):
                 yield "test names", node.lineno, node.name[5:].replace("_", " ")
-            if ast.get_docstring(node) is not None:
-                seen.add(node.body[0].value)
-                yield from paragraphs(node.body[0].value.value, "docstrings", node.body[0].lineno)
+            match node.body[:1]:
+                case [ast.Expr(value=ast.Constant(value=str(docstring)) as constant)]:
+                    seen.add(constant)
+                    yield from paragraphs(docstring, "docstrings", constant.lineno)
         elif isinstance(node, (ast.JoinedStr, ast.Constant)) and node not in seen:
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             seen.update(parts)
@@ -160,7 +162,8 @@ def print_tables(paths: Iterable[Path], quiet: bool, files: int) -> None:
         print(f"{name:20}{findings.found[name]:7}")
     parts = sorted(key for key in findings.words if isinstance(key, str))
     long = [key for key, words in findings.words.items() if isinstance(key, Path) and words >= 200]
-    for key in [*parts, *sorted(long, key=findings.rate, reverse=True)[:files]]:
+    worst = sorted(long, key=findings.rate, reverse=True)[:files]
+    for key in itertools.chain[str | Path](parts, worst):
         words, found = findings.words[key], findings.found[key]
         print(f"{key!s:48}{words:8} words{found:7} findings{findings.rate(key):8.1f} per 1,000 words")
 
