@@ -9,8 +9,10 @@ const LATE_MS = 1000; // a view that goes on for longer after its client left
 
 /** One stream: it was due at `dueMs`, and its request says `number`. */
 export class Stream {
+  came = 0; // events
+  earliest = Infinity; // the least of the offsets
   /** @type {number[]} */
-  offsets = []; // of each event that came: when it did, less its place times the interval
+  offsets = []; // of each event that came, up to the planned ones: when it did, less its place times the interval
 
   /** @param {number} dueMs @param {number} number */
   constructor(dueMs, number) {
@@ -55,13 +57,17 @@ export class StreamTally {
 
   /** An event came; `lay` is for how long it may have lain here. */
   came(/** @type {Stream} */ stream, /** @type {number} */ at, lay = 0, inTime = true) {
-    const { offsets } = stream;
-    if (offsets.length === 0) {
+    if (stream.came === 0) {
       this.answered++;
       this.first.record(at - stream.dueMs);
       this.most = Math.max(this.most, ++this.underWay);
     }
-    offsets.push(at - offsets.length * this.intervalMs);
+    if (stream.came < this.eventsEach) { // a server that sends more may never stop
+      const offset = at - stream.came * this.intervalMs;
+      stream.earliest = Math.min(stream.earliest, offset);
+      stream.offsets.push(offset);
+    }
+    stream.came++;
     this.events++;
     this.inTime += inTime ? 1 : 0;
     this.reading.record(lay);
@@ -87,7 +93,7 @@ export class StreamTally {
       return;
     }
     this.cut++;
-    const due = Math.floor((at - OVERDUE_MS - Math.min(...stream.offsets)) / this.intervalMs) + 1;
+    const due = Math.floor((at - OVERDUE_MS - stream.earliest) / this.intervalMs) + 1;
     this.missing += Math.max(0, Math.min(due, this.eventsEach) - came);
   }
 
@@ -97,13 +103,12 @@ export class StreamTally {
     this.left++;
   }
 
-  close(/** @type {Stream} */ { offsets }) {
-    if (offsets.length > 0) {
+  close(/** @type {Stream} */ { came, offsets, earliest }) {
+    if (came > 0) {
       this.underWay--;
-      const schedule = Math.min(...offsets);
-      offsets.forEach((offset) => this.delay.record(offset - schedule));
+      offsets.forEach((offset) => this.delay.record(offset - earliest));
     }
-    return offsets.length;
+    return came;
   }
 
   /** @param {LeftCounts | null} left @returns {StreamCounts} */

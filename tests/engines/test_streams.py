@@ -19,7 +19,7 @@ from tests.fixtures.serving_program import started
 pytestmark = pytest.mark.servers
 
 EVENTS, EVERY_S = 10, 0.02  # as tests/fixtures/events_program.py sends them
-EARLY = 3
+EARLY, LARGE = 3, 1_000_000
 BODY = b"".join(b"id: %d\ndata: token\n\n" % number for number in range(EVENTS))
 
 
@@ -108,6 +108,21 @@ def test_streams_without_an_event_or_that_stand_still_are_infinitely_slow(
     assert (found.answered, found.events, found.missing) == (cut, events, cut * EVENTS - events)
     assert time.percentile(result, "p50") == inf
     assert result.ok == 25
+
+
+@pytest.mark.parametrize(("path", "separator"), [("/cr", b"\r"), ("/lf", b"\n"), ("/crlf", b"\r\n")])
+def test_each_separator_ends_events(streamed, path, separator):
+    body = BODY.replace(b"id: ", b": comment\n\nid: ").replace(b"\n", separator)
+    result, _ = streamed(path, duration_s=0.5, body=body)
+    found = result.streams
+    assert (found.reason, found.whole, found.events) == ("", found.begun, EVENTS * found.begun)
+
+
+def test_empty_lines_are_no_events(streamed):
+    result, _ = streamed("/empty", duration_s=0.5, body=b"\n" * LARGE * EVENTS)
+    found = result.streams
+    assert (found.events, found.broken) == (0, found.begun)
+    assert found.reason == f"a stream ended after 0 of {EVENTS} events"
 
 
 LEAVING = {"leave_s": 0.1, "endings": Request("endings", path="/endings")}

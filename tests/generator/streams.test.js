@@ -50,3 +50,8 @@ test('the most that were under way at once are counted from their first events',
   tally.came(third, 30);
   assert.equal(tally.counts().most, 2);
 });
+
+test('surplus events are counted without their times', () => {
+  const surplus = one([1000, 1050, 1100, 1150, ...Array(200_000).fill(1150)], (tally, stream) => tally.givenUp(stream, 9000));
+  assert.deepEqual([surplus.events, surplus.cut, surplus.missing, surplus.delayUs], [200_004, 1, 0, 0]);
+});

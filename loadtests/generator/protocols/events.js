@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { nowMs } from '../clock.js';
+import { EventScanner } from '../event_scanner.js';
 import { readDelay } from '../read_delay.js';
 import { EventStreams, StreamsTogether } from '../streams.js';
 import { HttpConnection, protocol as http } from './http.js';
@@ -10,7 +11,7 @@ import { HttpConnection, protocol as http } from './http.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Job, Owner, Protocol, Request, Streams } from '../types.ts' */
 
-const LINE_FEED = 0x0a;
+const MAX_TEXT_BYTES = 16 * 2 ** 20;
 
 /** @type {Protocol} */
 export const protocol = {
@@ -50,9 +51,9 @@ function noted(request, note) {
   return { ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}note=${note}` };
 }
 
-/** A connection that tells its events: each ends with an empty line. After the first it reads nothing for `pauseMs`. */
+/** A connection that reports each event. After the first event it reads nothing for `pauseMs`. */
 class EventConnection extends HttpConnection {
-  lineBegins = false;
+  scanner = new EventScanner();
   rests = false;
   resume = () => {};
 
@@ -82,17 +83,12 @@ class EventConnection extends HttpConnection {
   onData(chunk) {
     readDelay.begin();
     const at = nowMs();
-    let next = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, next)) {
-      const isEmpty = end === next && this.lineBegins;
-      if (isEmpty && this.status === this.exchange.status) {
+    if (this.status === this.exchange.status) {
+      this.scanner.scan(chunk, () => {
         this.streams.onEvent(this, at);
         this.rest();
-      }
-      this.lineBegins = !isEmpty;
-      next = end + 1;
+      });
     }
-    this.lineBegins &&= next === chunk.length;
     return super.onData(chunk);
   }
 
@@ -105,10 +101,11 @@ class EventConnection extends HttpConnection {
   }
 }
 
-/** A connection of one request, whose answer is heard as text. */
+/** A connection of one request, whose answer is heard as text. A larger answer than MAX_TEXT_BYTES is ignored. */
 class TextConnection extends HttpConnection {
   /** @type {Buffer[]} */
   chunks = [];
+  size = 0;
 
   /** @param {Job} job @param {(text: string, at: number) => void} heard */
   constructor(job, heard) {
@@ -127,7 +124,12 @@ class TextConnection extends HttpConnection {
 
   /** @param {Buffer} chunk */
   onData(chunk) {
-    this.chunks.push(Buffer.from(chunk));
+    this.size += chunk.length;
+    if (this.size > MAX_TEXT_BYTES) {
+      setImmediate(() => this.destroy());
+    } else {
+      this.chunks.push(Buffer.from(chunk));
+    }
     return true;
   }
 }

@@ -1,0 +1,77 @@
+// Count the server-sent events in a stream of bytes, by the rules of the HTML standard:
+// https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+
+const [LINE_FEED, CARRIAGE_RETURN, COLON] = Buffer.from('\n\r:');
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const DATA = Buffer.from('data');
+
+// The part of a line that has been read. A smaller number is the count of its bytes, which all belong to `data`.
+const DATA_FIELD = DATA.length + 1;
+const OTHER = DATA_FIELD + 1;
+
+/**
+ * Find the ends of events. A line ends with CRLF, LF or CR. An empty line ends an event if the event has a field `data`.
+ * Other fields and comments don't make an event. The scanner keeps no bytes, so a chunk may end anywhere.
+ */
+export class EventScanner {
+  line = 0;
+  hasData = false;
+  afterReturn = false;
+  markBytes = 0;
+
+  /** @param {Buffer} chunk @param {() => void} onEvent */
+  scan(chunk, onEvent) {
+    const hasReturn = chunk.includes(CARRIAGE_RETURN);
+    for (let at = 0; at < chunk.length; at++) {
+      if (this.line >= DATA_FIELD && !hasReturn) {
+        at = chunk.indexOf(LINE_FEED, at); // the rest of the line doesn't matter
+        if (at === -1) {
+          return;
+        }
+      }
+      const byte = chunk[at];
+      if (this.markBytes < BYTE_ORDER_MARK.length && this.isMark(byte)) {
+        continue;
+      }
+      if (byte === LINE_FEED && this.afterReturn) {
+        this.afterReturn = false;
+        continue;
+      }
+      this.afterReturn = byte === CARRIAGE_RETURN;
+      if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
+        this.endLine(onEvent);
+      } else if (this.line < DATA_FIELD) {
+        this.line = after(this.line, byte);
+      }
+    }
+  }
+
+  /** Check whether a byte belongs to a byte order mark at the beginning of the stream. */
+  isMark(/** @type {number} */ byte) {
+    if (byte === BYTE_ORDER_MARK[this.markBytes]) {
+      this.markBytes++;
+      return true;
+    }
+    this.line = this.markBytes === 0 ? 0 : OTHER;
+    this.markBytes = BYTE_ORDER_MARK.length;
+    return false;
+  }
+
+  endLine(/** @type {() => void} */ onEvent) {
+    if (this.line !== 0) {
+      this.hasData ||= this.line === DATA.length || this.line === DATA_FIELD;
+    } else if (this.hasData) {
+      this.hasData = false;
+      onEvent();
+    }
+    this.line = 0;
+  }
+}
+
+/** @param {number} line @param {number} byte */
+function after(line, byte) {
+  if (line === DATA.length) {
+    return byte === COLON ? DATA_FIELD : OTHER;
+  }
+  return byte === DATA[line] ? line + 1 : OTHER;
+}
