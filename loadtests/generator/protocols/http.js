@@ -7,6 +7,7 @@
 import { buildConnector, Client } from 'undici';
 
 import { nowMs } from '../clock.js';
+import { ExpectedBody } from '../expected_body.js';
 import { passOver } from '../interim.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
@@ -68,8 +69,7 @@ export class HttpConnection {
   status = 0; // until the head of the answer has come
   /** @type {string | number} */
   how = 0; // the status, or `stale`
-  read = 0;
-  bodyIsRight = true;
+  body = new ExpectedBody();
 
   /** @param {Job} job @param {Owner} owner */
   constructor(job, owner) {
@@ -119,8 +119,7 @@ export class HttpConnection {
     this.handedAt = nowMs();
     this.sentAt = 0;
     this.status = 0;
-    this.read = 0;
-    this.bodyIsRight = true;
+    this.body.begin(this.exchange.body);
     if (!this.open) {
       this.wasSent();
     }
@@ -157,12 +156,7 @@ export class HttpConnection {
 
   /** @param {Buffer} chunk */
   onData(chunk) {
-    const expected = this.exchange.body;
-    if (expected !== null) {
-      const end = this.read + chunk.length;
-      this.bodyIsRight &&= end <= expected.length && chunk.compare(expected, this.read, end) === 0;
-      this.read = end;
-    }
+    this.body.add(chunk);
     return true;
   }
 
@@ -172,11 +166,11 @@ export class HttpConnection {
     }
     this.busy = false;
     const at = nowMs();
-    const { status, body } = this.exchange;
+    const { status } = this.exchange;
     if (this.status !== status) {
       const text = `status ${this.status} instead of ${status}`;
       this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
-    } else if (body !== null && (!this.bodyIsRight || this.read !== body.length)) {
+    } else if (!this.body.isRight) {
       const text = 'the body is not the expected one';
       this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
     } else {

@@ -5,6 +5,7 @@
 import { connect, constants, createServer } from 'node:http2';
 
 import { nowMs } from '../clock.js';
+import { ExpectedBody } from '../expected_body.js';
 import { failureOf, serve } from '../loopback.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
@@ -109,8 +110,8 @@ class Http2Stream {
 
   listen(/** @type {ClientHttp2Stream} */ stream) {
     let status = 0;
-    /** @type {Buffer[]} */
-    const chunks = [];
+    const body = new ExpectedBody();
+    body.begin(this.exchange.body);
     /** @type {Error | undefined} */
     let failed;
     stream.on('response', (/** @type {IncomingHttpHeaders & {':status'?: number}} */ headers) => {
@@ -120,12 +121,12 @@ class Http2Stream {
     if (this.exchange.body === null) {
       stream.resume();
     } else {
-      stream.on('data', (chunk) => chunks.push(chunk));
+      stream.on('data', (chunk) => body.add(chunk));
     }
     stream.on('error', (error) => (failed = error));
     stream.on('end', () => {
       if (this.stream === stream && status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR) {
-        this.onAnswer(status, chunks);
+        this.onAnswer(status, body.isRight);
       }
     });
     stream.on('close', () => {
@@ -137,8 +138,8 @@ class Http2Stream {
     });
   }
 
-  /** @param {number} status @param {Buffer[]} chunks */
-  onAnswer(status, chunks) {
+  /** @param {number} status @param {boolean} bodyIsRight */
+  onAnswer(status, bodyIsRight) {
     if (!this.busy) {
       return;
     }
@@ -148,7 +149,7 @@ class Http2Stream {
     if (status !== exchange.status) {
       const text = `status ${status} instead of ${exchange.status}`;
       this.owner.onFailed(this, at, { kind: 'status', answered: true, text });
-    } else if (exchange.body !== null && !Buffer.concat(chunks).equals(exchange.body)) {
+    } else if (!bodyIsRight) {
       const text = 'the body is not the expected one';
       this.owner.onFailed(this, at, { kind: 'wrong-body', answered: true, text });
     } else {

@@ -1,0 +1,28 @@
+// Compare the body of an answer with the expected one while it comes. No bytes are kept.
+
+export class ExpectedBody {
+  /** @type {Buffer | null} */
+  expected = null;
+  read = 0;
+  isSame = true;
+
+  /** Begin an answer. Any body is right if `expected` is null. */
+  begin(/** @type {Buffer | null} */ expected) {
+    this.expected = expected;
+    this.read = 0;
+    this.isSame = true;
+  }
+
+  add(/** @type {Buffer} */ chunk) {
+    const { expected } = this;
+    if (expected !== null) {
+      const end = this.read + chunk.length;
+      this.isSame &&= end <= expected.length && chunk.compare(expected, this.read, end) === 0;
+      this.read = end;
+    }
+  }
+
+  get isRight() {
+    return this.expected === null || (this.isSame && this.read === this.expected.length);
+  }
+}
