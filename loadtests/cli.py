@@ -15,7 +15,6 @@ from loadtests.commands import (
     check,
     compare,
     doctor,
-    engines,
     hosts,
     load,
     origin,
@@ -67,7 +66,7 @@ app = typer.Typer(
 # In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
-    "Advanced": (profile, serve, worker, workload, origin, engines),
+    "Advanced": (profile, serve, worker, workload, origin),
 }
 for panel, modules in PANELS.items():
     for module in modules:

@@ -1,4 +1,4 @@
-"""Run ``check``, ``engines``, ``list`` and ``report``, and read the output."""
+"""Run ``check``, ``list`` and ``report``, and read the output."""
 
 import json
 import re
@@ -9,10 +9,7 @@ import pytest
 
 from loadtests import files, setups
 from loadtests.commands.check import print_check
-from loadtests.commands.engines import print_engines
 from loadtests.engines import node
-from loadtests.engines.benchmark import EngineFigures, EnginesReport
-from loadtests.engines.websocket_ceilings import WebSocketCeiling, WebSocketFigures
 from loadtests.measure.check import Check, Difference
 from loadtests.plan import study as studies
 from loadtests.records.run import folder
@@ -72,50 +69,6 @@ def test_what_was_left_out_of_a_check_is_counted_in_brief_and_makes_it_no_worse(
     good = [Check([ROOT], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})]
     bad = [Check([ROOT], PAIR, **found).good for found in (DIFFERENT, FAILED, UNDELIVERED, BROKEN, ERRORS)]
     assert (good, bad) == ([True] * 3, [False] * 5)
-
-
-def figures(engine, **others):
-    values = {
-        "ceiling_rate": 9000.0, "ceiling_rounds": [9000.0], "ceiling_cpu": 0.95, "requests_per_cpu_s": 9500.0,
-        "ceiling_server_cpu": 0.4, "planned": 30000, "sent": 30000, "unfinished": 0, "p50_ms": 0.5, "p99_ms": 1.5,
-        "send_lag_p99_ms": 0.25, "send_lag_p99_rounds": [0.25], "cpu": 0.6,
-    }  # fmt: skip
-    return EngineFigures(engine=engine, **{**values, **others})
-
-
-@pytest.fixture
-def engines_printed(capsys):
-    """A function: the lines printed of engines that were compared on a core, the columns apart by blanks."""
-
-    def turn(rate, lag_ms):
-        return WebSocketCeiling(rate, cpu=0.5, per_cpu_s=2 * rate, server_cpu=0.4, lag_p99_ms=lag_ms, missing=3)
-
-    sockets = WebSocketFigures(turn(40e3, None), turn(41e3, None), turn(90e3, 2.5), turn(20e3, 7.25), 5000)
-
-    def printed(core, **others):
-        engines = [figures("openloop"), figures("loadtest", ceiling_rate=3000.0, **others)]
-        print_engines(EnginesReport(6000.0, (0,), core, engines, sockets))
-        return [" ".join(line.replace("│", " ").split()) for line in capsys.readouterr().out.splitlines()]
-
-    return printed
-
-
-def test_the_engines_stand_side_by_side_over_http_and_websockets(engines_printed):
-    lines = engines_printed(1, send_lag_p99_ms=None, send_lag_p99_rounds=[])
-    assert "Load generators on core 1, against a fast server on another" in " ".join(lines)
-    assert "send lag p99, ms 0.25 –" in lines
-    assert "openloop's ceiling is 3.0 times loadtest's; 2 is asked for." in lines
-    assert "run this again" not in " ".join(lines)
-    [masked] = [line for line in lines if line.startswith("ceiling of echoes,")]
-    assert masked.endswith("40,000 50% 80,000 – 40%")
-    assert "20,000 deliveries/s to 5,000 connections are asked for" in " ".join(lines)
-    assert "20,000 with 50%, 3 missing." in " ".join(lines)
-
-
-def test_a_core_of_the_engines_that_was_shared_with_others_is_reported(engines_printed):
-    printed = " ".join(engines_printed(0, ceiling_cpu=0.5))
-    assert "all on core 0" in printed
-    assert "Something else ran on the generators' core: run this again on a quiet machine." in printed
 
 
 @pytest.fixture

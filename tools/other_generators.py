@@ -1,7 +1,8 @@
-"""The generator next to those of others, against servers of known behaviour: ``engines --against``.
+"""Compare openloop with other load generators: ``python -m tools.other_generators vegeta,k6,oha,h2load``.
 
-One server answers after ``DELAY_MS``; the other freezes for a second of every four. To open arrivals a share of
-``FREEZE_S / EVERY_S`` waits for 0 to a second, evenly: that is the truth of each percentile.
+The response times of the two servers are known. One answers after ``DELAY_MS``. The other freezes for a second of every
+four, so a share of ``FREEZE_S / EVERY_S`` of open arrivals waits for 0 to 1 second, evenly distributed. This gives the
+truth of each percentile. docs/methodology.rst has the results.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from loadtests import hosts
 from loadtests.engines import node
-from loadtests.engines.node import GENERATOR
 from loadtests.engines.openloop import ENGINE
 from loadtests.errors import UserError, unknown
+from loadtests.formatting import DASH
 from loadtests.observe.cores import pinned
+from loadtests.report.terminal_tables import grid, print_grid
 from loadtests.workload import Load
 
 RATE = 200  # requests per second, at even distances: what all of them can do
@@ -32,6 +37,7 @@ FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
 TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
 AGREES_WITHIN = 0.1  # of the truth, at each percentile
 OMITS_BELOW = 0.5  # of the truth at the 90th
+KNOWN_SERVER = Path(__file__).with_name("knownserver.js")
 
 Percentiles = dict[int, float]  # in milliseconds
 
@@ -152,16 +158,17 @@ def chosen(names: str) -> list[Way]:
     return [way for way in WAYS if way.tool in tools]
 
 
-def measure(
-    ways: Sequence[Way], progress: Callable[[str, int, int], None] = lambda label, done, total: None
-) -> list[Measured]:
-    """What openloop and each way report: about 25 seconds for each. Raises UserError where a tool fails."""
+def measure(ways: Sequence[Way]) -> list[Measured]:
+    """Return the figures that openloop and each way report. Each of them takes about 25 seconds.
+
+    Raises:
+        UserError: If a tool fails.
+    """
     node.require()
     core = hosts.at("local").allot(None).servers[0]
     found = []
-    for number, way in enumerate((None, *ways)):
+    for way in (None, *ways):
         label = way.label if way else ENGINE.name
-        progress(label, number, len(ways) + 1)
         with _server(core, "delay", DELAY_MS) as url:
             delay, _, own = _ask(way, url, DELAY_FOR_S)
         with _server(core, "freeze", FREEZE_S * 1000, EVERY_S * 1000) as url:
@@ -207,7 +214,7 @@ def _run(way: Way, url: str, seconds: int, folder: Path) -> tuple[Percentiles, i
 
 @contextlib.contextmanager
 def _server(core: int, *behaviour: object) -> Iterator[str]:
-    command = [node.require(), str(GENERATOR / "knownserver.js"), *map(str, behaviour)]
+    command = [node.require(), str(KNOWN_SERVER), *map(str, behaviour)]
     with pinned(core):
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -218,3 +225,28 @@ def _server(core: int, *behaviour: object) -> Iterator[str]:
             yield f"{process.stdout.readline().strip()}/"
         finally:
             process.kill()
+
+
+def show(found: Sequence[Measured]) -> None:
+    """Print a row for each way, below the truth."""
+    table = grid(("", "p50", "p99", "own p99", "p90", "p95", "p99", "dropped", "frozen server"), range(1, 8), (0,))
+    table.add_row("truth", f"{DELAY_MS}", f"{DELAY_MS}", "", *(f"{truth:.0f}" for truth in TRUTH_MS.values()), "0", "")
+    for one in found:
+        own = DASH if one.own_p99_ms is None else f"{one.own_p99_ms:.1f}"
+        delay = [f"{one.delay[p]:.1f}" for p in (50, 99)]
+        freeze = [f"{one.freeze[p]:.0f}" for p in TRUTH_MS]
+        table.add_row(one.label, *delay, own, *freeze, f"{one.dropped:,}", one.verdict)
+    print_grid(Console(), table, f"Response times in ms that each reports at {RATE} requests/s, even arrivals")
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) != 1:
+        raise SystemExit(__doc__)
+    try:
+        show(measure(chosen(arguments[0])))
+    except UserError as error:
+        raise SystemExit(f"error: {error}") from None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

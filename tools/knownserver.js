@@ -4,7 +4,7 @@
 //     knownserver.js delay <ms>                each request is answered after so long
 //     knownserver.js freeze <for ms> <every ms>   at once, but for so long out of so long nothing is
 
-import { serve } from './loopback.js';
+import { serve } from '../loadtests/generator/loopback.js';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK';
 const [kind, ms, everyMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
