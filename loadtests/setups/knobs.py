@@ -29,8 +29,6 @@ MOST_CONN_MAX_AGE = 7 * 24 * 3600
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
 MOST_DELAY_MS = 10_000
-DATASTORE_DATA = ("memory", "sqlite")
-MOST_MB = 1_000_000
 # Of the views that fetch; as testproject/testproject/settings/fetching.py.
 POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
@@ -179,8 +177,6 @@ SAMPLES = {
     "DATASTORE_GRPC": _one_of("0", "1", needed="1 or 0 is needed"),
     "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT is needed"),
     "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
-    "DATASTORE_DATA": _one_of(*DATASTORE_DATA, needed="memory or sqlite is needed"),
-    "DATASTORE_MOST_MB": _whole(1, MOST_MB, "a whole number of megabytes"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
     "STACK_SETTINGS": _one_of("original", "today", needed="original or today is needed"),

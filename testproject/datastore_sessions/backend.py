@@ -1,7 +1,6 @@
 """The session store, for SESSION_ENGINE."""
 
 import datetime
-import logging
 from typing import Any
 
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS, CreateError, SessionBase, UpdateError
@@ -14,11 +13,12 @@ ALREADY_EXISTS = 6  # google.rpc.Code
 LONGEST_KEY = 40  # as Django's database has it; its own keys have 32 characters
 CHARACTERS = frozenset(VALID_KEY_CHARS)
 
-logger = logging.getLogger("datastore_sessions")
-
 
 class SessionStore(SessionBase):
-    """Sessions in Google Cloud Datastore: a lookup to load, a commit to save."""
+    """Keep sessions in Google Cloud Datastore: a lookup loads one, a commit saves one.
+
+    There is no `clear_expired`: let a TTL policy on `expires_at` delete expired sessions.
+    """
 
     def _validate_session_key(self, key: str | None) -> bool:
         """True for a key that can be ours. The service fails on names of over 1,500 bytes and those like `__this__`."""
@@ -26,11 +26,11 @@ class SessionStore(SessionBase):
 
     def load(self) -> dict[str, Any]:
         """The session's data; empty where there is none, or it has expired."""
-        return self._loaded(call("lookup", messages.lookup([self.session_key])))
+        return self._loaded(call("lookup", messages.lookup(self.session_key)))
 
     async def aload(self) -> dict[str, Any]:
         """As `load`."""
-        return self._loaded(await acall("lookup", messages.lookup([self.session_key])))
+        return self._loaded(await acall("lookup", messages.lookup(self.session_key)))
 
     def _loaded(self, response: Any) -> dict[str, Any]:
         found = messages.found(response).get(self.session_key)
@@ -41,13 +41,11 @@ class SessionStore(SessionBase):
 
     def exists(self, session_key: str | None) -> bool:
         """Whether there is a session of this key, expired or not."""
-        return bool(session_key) and session_key in messages.found(call("lookup", messages.lookup([session_key])))
+        return bool(session_key) and session_key in messages.found(call("lookup", messages.lookup(session_key)))
 
     async def aexists(self, session_key: str | None) -> bool:
         """As `exists`."""
-        return bool(session_key) and session_key in messages.found(
-            await acall("lookup", messages.lookup([session_key]))
-        )
+        return bool(session_key) and session_key in messages.found(await acall("lookup", messages.lookup(session_key)))
 
     def create(self) -> None:
         """A session under a key that nobody has."""
@@ -96,31 +94,12 @@ class SessionStore(SessionBase):
     def delete(self, session_key: str | None = None) -> None:
         """Deletes the session of this key, its own by default; nothing happens where there is none."""
         if (key := session_key or self.session_key) is not None:
-            call("commit", messages.delete([key]))
+            call("commit", messages.delete(key))
 
     async def adelete(self, session_key: str | None = None) -> None:
         """As `delete`."""
         if (key := session_key or self.session_key) is not None:
-            await acall("commit", messages.delete([key]))
-
-    @classmethod
-    def clear_expired(cls) -> None:
-        """Deletes the expired sessions.
-
-        In transactions, which read them again: the index may be older than a session, and a session that is saved
-        between the read and the commit makes the commit fail.
-        """
-        while keys := messages.keys(call("run_query", messages.expired(_now()))):
-            transaction = call("begin_transaction", messages.begin()).transaction
-            found = messages.found(call("lookup", messages.lookup(keys, transaction)))
-            now = _now()
-            gone = [key for key, session in found.items() if session.expires_at < now]
-            if not gone:
-                return
-            try:
-                call("commit", messages.delete(gone, transaction))
-            except Conflict as error:  # ABORTED, or over HTTP its status
-                logger.info("expired sessions were in use; they are looked at again: %s", error.message)
+            await acall("commit", messages.delete(key))
 
 
 def _now() -> datetime.datetime:
@@ -136,7 +115,7 @@ def _meaning(error: Conflict | NotFound) -> Exception:
 
 
 def _status(error: Conflict) -> int | None:
-    """The number of google.rpc.Code; over HTTP it is in the body only, as ABORTED has the same status 409."""
+    """Return the number of google.rpc.Code, which an answer over HTTP has only in its body."""
     if error.grpc_status_code is not None:
         return int(error.grpc_status_code.value[0])
     return next((int(status.code) for status in error.errors if hasattr(status, "code")), None)

@@ -35,8 +35,7 @@ _of_loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, DatastoreAsyncCl
 
 
 def call(method: str, request: Any) -> Any:
-    """The response to a request of `lookup`, `commit`, `run_query`, `begin_transaction`. Raises GoogleAPIError and
-    OSError."""
+    """The response to a request of `lookup` or `commit`. Raises GoogleAPIError and OSError."""
     api = _client(over_grpc())
     return getattr(api, method)(request=request, retry=None, timeout=TIMEOUT_S)
 

@@ -96,17 +96,6 @@ def test_of_many_that_create_a_key_at_once_one_does(store):
         assert sum(threads.map(create, range(16))) == 1
 
 
-def test_the_expired_ones_can_be_cleared(store, call, saved):
-    expired = [store() for _ in range(3)]
-    for session in expired:
-        session["cat"] = "mouse"
-        session.set_expiry(-3600)
-        call(session, "save")
-    call(store, "clear_expired")
-    assert [call(saved, "exists", session.session_key) for session in expired] == [False] * 3
-    assert call(store(saved.session_key), "get", "cat") == "dog"
-
-
 JOURNEYS = ["cached_db", "file", "cookies", pytest.param("redis", marks=pytest.mark.servers), *STORES]
 
 

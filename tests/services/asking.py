@@ -5,7 +5,6 @@ import uuid
 from google.cloud.datastore_v1 import types
 
 PROJECT = "django-serving-benchmark"
-TRANSACTIONAL = types.CommitRequest.Mode.TRANSACTIONAL
 NON_TRANSACTIONAL = types.CommitRequest.Mode.NON_TRANSACTIONAL
 
 
@@ -26,27 +25,17 @@ class Kind:
     def number(self, name, number, **more):
         return self.entity(name, number=types.Value(integer_value=number), **more)
 
-    def commit(self, *mutations, **more):
-        mode = TRANSACTIONAL if "transaction" in more else NON_TRANSACTIONAL
-        return self.call("commit", types.CommitRequest(project_id=PROJECT, mode=mode, mutations=mutations, **more))
+    def commit(self, *mutations):
+        request = types.CommitRequest(project_id=PROJECT, mode=NON_TRANSACTIONAL, mutations=mutations)
+        return self.call("commit", request)
 
     def insert(self, *entities):
         return self.commit(*(types.Mutation(insert=entity) for entity in entities))
 
-    def begin(self):
-        return self.call("begin_transaction", types.BeginTransactionRequest(project_id=PROJECT)).transaction
-
-    def lookup(self, *names, transaction=b""):
-        options = types.ReadOptions(transaction=transaction) if transaction else None
+    def lookup(self, *names):
         keys = [self.key(name) for name in names]
-        return self.call("lookup", types.LookupRequest(project_id=PROJECT, keys=keys, read_options=options))
+        return self.call("lookup", types.LookupRequest(project_id=PROJECT, keys=keys))
 
     def numbers(self, *names):
         found = self.lookup(*names).found
         return {one.entity.key.path[-1].name: one.entity.properties["number"].integer_value for one in found}
-
-    def query(self, **query):
-        asked = types.Query(kind=[types.KindExpression(name=self.name)], **query)
-        partition = types.PartitionId(project_id=PROJECT)
-        request = types.RunQueryRequest(project_id=PROJECT, partition_id=partition, query=asked)
-        return self.call("run_query", request).batch

@@ -21,7 +21,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from datastore_sessions import messages
 from datastore_sessions.clients import acall, call
-lookup = messages.lookup(["somebody"])
+lookup = messages.lookup("somebody")
 """
 THREADS = f"""{BEGIN}
 call("lookup", lookup)  # the first one makes the connection

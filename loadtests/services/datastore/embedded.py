@@ -3,8 +3,7 @@
 It listens on two free ports of loopback, one for gRPC and one for HTTP, and writes their addresses to the files
 ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. One that is started again there listens where its predecessor did,
 so that clients find it. DATASTORE_DELAY_MS is what each request waits. Where DATASTORE_EMULATOR_HOST names another it
-looks whether that is there, and ends. DATASTORE_DATA says where the data are: in ``memory``, or with ``sqlite`` in the
-file ``datastore.sqlite3`` in RUN_DIR, of DATASTORE_MOST_MB at the most.
+looks whether that is there, and ends.
 """
 
 from __future__ import annotations
@@ -15,10 +14,6 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from loadtests.services.datastore.storage import Storage
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
@@ -49,21 +44,6 @@ def _look_for(host: str) -> None:
     print(f"using the datastore at {host}, starting none")
 
 
-def _storage(folder: Path) -> Storage:
-    """What DATASTORE_DATA asks for."""
-    from loadtests.services.datastore.storage import InMemory, InSqlite
-
-    where = os.environ.get("DATASTORE_DATA") or "memory"
-    if where == "memory":
-        return InMemory()
-    if where != "sqlite":
-        sys.exit(f"error: DATASTORE_DATA is {where!r}; memory or sqlite is needed")
-    try:
-        return InSqlite(folder / "datastore.sqlite3", int(os.environ.get("DATASTORE_MOST_MB") or 0))
-    except OSError as error:
-        sys.exit(f"error: DATASTORE_DATA=sqlite: {error}")
-
-
 async def serve(folder: Path, delay_s: float) -> None:
     """Serves over gRPC and HTTP until a signal to end."""
     import uvicorn
@@ -71,7 +51,7 @@ async def serve(folder: Path, delay_s: float) -> None:
     from loadtests.services.datastore import over_grpc, over_http
     from loadtests.services.datastore.methods import Datastore
 
-    datastore = Datastore(delay_s, _storage(folder))
+    datastore = Datastore(delay_s)
     grpc_file, http_file = folder / "datastore.grpc", folder / "datastore.http"
     try:
         server, port = await over_grpc.listen(datastore, f"{HOST}:{_port_in(grpc_file)}")

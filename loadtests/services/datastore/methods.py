@@ -10,7 +10,6 @@ from typing import Any
 from google.cloud.datastore_v1 import types
 
 from loadtests.services.datastore.entities import Entities
-from loadtests.services.datastore.storage import Storage
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +28,7 @@ class Method:
 
 METHODS = (
     Method("Lookup", types.LookupRequest.pb(), Entities.lookup),
-    Method("RunQuery", types.RunQueryRequest.pb(), Entities.run_query),
-    Method("BeginTransaction", types.BeginTransactionRequest.pb(), Entities.begin_transaction),
     Method("Commit", types.CommitRequest.pb(), Entities.commit),
-    Method("Rollback", types.RollbackRequest.pb(), Entities.rollback),
 )
 
 
@@ -49,15 +45,14 @@ class Datastore:
     """The entities, behind a delay that stands for the way to a real one; in one event loop, so one request at a time
     is worked on, and any number waits."""
 
-    def __init__(self, delay_s: float, storage: Storage) -> None:
+    def __init__(self, delay_s: float) -> None:
         self.delay_s = delay_s
-        self.entities = Entities(storage)
+        self.entities = Entities()
         self.counts = MethodCounts()
 
     def reset(self) -> None:
         """Forgets all."""
         self.entities.stored.clear()
-        self.entities.transactions.clear()
         self.counts = MethodCounts()
 
     async def answer(self, method: Method, request: Any) -> Any:

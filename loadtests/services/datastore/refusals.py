@@ -12,10 +12,7 @@ class Status(Enum):
     INVALID_ARGUMENT = (3, 400)
     NOT_FOUND = (5, 404)
     ALREADY_EXISTS = (6, 409)
-    RESOURCE_EXHAUSTED = (8, 429)
-    ABORTED = (10, 409)
     UNIMPLEMENTED = (12, 501)
-    UNAVAILABLE = (14, 503)
 
     @property
     def number(self) -> int:
