@@ -93,18 +93,18 @@ def messages(text: str, line: int) -> Pieces:
 
 def python_pieces(source: str) -> Pieces:
     """Yield the docstrings, test names, messages and comments of a Python module."""
-    seen: set[ast.AST] = set()
+    visited: set[ast.AST] = set()
     for node in ast.walk(ast.parse(source)):  # visits a node before its children
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             if not isinstance(node, ast.Module) and node.name.startswith("test_"):
                 yield "test names", node.lineno, node.name[5:].replace("_", " ")
             match node.body[:1]:
                 case [ast.Expr(value=ast.Constant(value=str(docstring)) as constant)]:
-                    seen.add(constant)
+                    visited.add(constant)
                     yield from paragraphs(docstring, "docstrings", constant.lineno)
-        elif isinstance(node, (ast.JoinedStr, ast.Constant)) and node not in seen:
+        elif isinstance(node, (ast.JoinedStr, ast.Constant)) and node not in visited:
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
-            seen.update(parts)
+            visited.update(parts)
             texts = (str(part.value) if isinstance(part, ast.Constant) else "X" for part in parts)
             yield from messages("".join(texts), node.lineno)
     comments = (t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type == tokenize.COMMENT)
