@@ -28,7 +28,6 @@ from loadtests.plan.cost_unit import CPU
 from loadtests.plan.kinds.requests import RPS
 
 BASELINE = "gunicorn-gthread"
-FULL = 0.9  # of the servers' cores: with less, a request costs more than under full load
 # Two runs on one machine differ by up to this factor after the correction by the calibration loop.
 SPEED_ERROR = 1.3
 SHIPPED = ROOT / "loadtests" / "analyse" / "reference_costs.json"
@@ -113,7 +112,7 @@ def cost_model(results: Results, test: str) -> CostModel | None:
     """Return the model of a closed loop's requests, or None if it has no CPU time of a baseline with full cores."""
     baseline = baseline_of(results)
     samples = Observations(results.observations).samples.get((test, CPU.name), {})
-    full = {label: sample for label, sample in samples.items() if _is_full(results, label, test)}
+    full = {label: sample for label, sample in samples.items() if not results.is_lower_bound(label, test)}
     if baseline not in full:
         return None
     entries = {entry.label: (entry.setup, entry.env) for entry in results.study.entries}
@@ -172,13 +171,6 @@ def calibration_s(results: Results) -> float | None:
     """Return the median time of the run's calibration loop, or None if it wasn't measured."""
     found = [one for trial in results.trials for one in trial.evidence.calibration_s]
     return median(found) if found else None
-
-
-def _is_full(results: Results, label: str, test: str) -> bool:
-    cpu, rate = results.estimate(label, test, CPU.name), results.estimate(label, test, RPS.name)
-    if cpu is None or rate is None:
-        return False
-    return cpu.value * rate.value / 1000 >= FULL * len(results.record.cores["servers"])
 
 
 def _mean(results: Results, label: str, test: str, metric: str) -> float:
