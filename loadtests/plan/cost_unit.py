@@ -50,12 +50,6 @@ class CostUnit:
         )
 
     @cached_property
-    def per_cpu_s(self) -> Metric:
-        name = f"{self.plural.replace('-', '_')}_per_cpu_s"
-        label, unit = f"{self.plural} per CPU-second", f"{self.plural}/s"
-        return self.metric(name, label, unit, self._per_cpu_s, more_is_better=True)
-
-    @cached_property
     def switches(self) -> Metric:
         name, label = f"context_switches_per_{self._name}", f"context switches per {self.singular}"
         return self.metric(name, label, "", self._switches)
@@ -88,10 +82,6 @@ class CostUnit:
     def _cpu(self, cpu_s: list[float], trial: Trial) -> float | None:
         count = self.count(trial)
         return sum(cpu_s) * _PER_S[self.unit] / count if cpu_s and count else None
-
-    def _per_cpu_s(self, trial: Trial) -> float | None:
-        cpu_s = sum(process.cpu_s for process in trial.charged)
-        return self.count(trial) / cpu_s if cpu_s else None
 
     def _switches(self, trial: Trial) -> float | None:
         count = self.count(trial)
@@ -141,9 +131,8 @@ CPU = REQUESTS.cpu
 SHARED = (
     *TIMES,
     CPU,
-    REQUESTS.per_cpu_s,
     MEMORY_PEAK,
     MEMORY_SETTLED,
     REQUESTS.switches,
-    *(metric for counted in EVERY[1:] for metric in (counted.cpu, counted.per_cpu_s, counted.switches)),
+    *(metric for counted in EVERY[1:] for metric in (counted.cpu, counted.switches)),
 )

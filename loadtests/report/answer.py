@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from loadtests.analyse.compare.within import Comparison
@@ -17,19 +17,19 @@ from loadtests.analyse.verdicts import Verdict
 from loadtests.formatting import UNINFORMATIVE, figure, number, percent, plural, plus_minus, series
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, Metric
-from loadtests.report import leading_counts, setup_names, tables, unverified, winners
+from loadtests.report import cpu_load, leading_counts, setup_names, tables, unverified, winners
 from loadtests.report.findings import NAMED, by_importance, condition
 from loadtests.report.sections import load_curve, overview
 from loadtests.report.verdict_text import TONES, noisy, what_would_settle
 from loadtests.report.view import Field, Finding, RunAnswer, Table
 
-UNSURE, SAME, UNSUSTAINED = "?", "same", "cannot sustain"
+UNSURE, SAME, UNSUSTAINED, NOT_FULL = "?", "same", "cannot sustain", "*"
 BASELINE = "×1"
 MOST_NAMED = 12  # setups of which something failed
 SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class _Column:
     """A metric of a test. ``compared``: with its ratio to the baseline."""
 
@@ -53,7 +53,7 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
     table = _table(results, columns)
     details = "".join(field.detail for row in table.rows for field in row[1:])
     marks = tuple((sign, meaning) for sign, meaning in _marks(results) if sign in details)
-    conditions = ["", *(condition(results, column.test) for column in columns)]
+    conditions = ["", *(_condition(results, column) for column in columns)]
     conditions += ["at peak"] * (len(table.columns) - len(conditions))
     table, under = leading_counts.ahead_of(results, table, conditions)
     sentences, doubts = winners.sentences(results, findings), tuple(unverified.sentences(results))
@@ -110,8 +110,10 @@ def _failures(results: Results) -> Iterator[str]:
 
 
 def _columns(results: Results) -> Iterator[_Column]:
-    """The first judged metric of each test, rates before times; of the first test of a kind all judged ones; then
-    their supporting metrics."""
+    """Yield the first judged metric of each test, rates before times, and all judged metrics of a kind's first test.
+
+    Supporting metrics follow. CPU time at a fixed rate is left out if it is also known from a closed loop.
+    """
     compares = results.record.advice is None and len(results.labels) > 1
     # Of a load curve only the ends: it has a chart.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
@@ -122,22 +124,37 @@ def _columns(results: Results) -> Iterator[_Column]:
         for metric in (test.judged if test is first_of_kind[test.kind] else test.judged[:1])
     ]
     shown = [(test, metric) for test, metric in judged if _known(results, test, metric)]
-    if not any(metric is test.kind.cost_unit.cpu for test, metric in shown):
+    if not any(_is_cpu(*one) for one in shown):
         shown += [(test, test.kind.cost_unit.cpu) for test in tests if _known(results, test, test.kind.cost_unit.cpu)][
             :1
         ]
-    shown.sort(key=lambda one: one[1] is not one[0].judged[0])
+    in_loops = {metric for test, metric in shown if _is_cpu(test, metric) and test.pace.is_closed_loop}
+    shown = [(test, metric) for test, metric in shown if metric not in in_loops or test.pace.is_closed_loop]
+    # Optional columns are dropped from the left.
+    shown.sort(key=lambda one: (one[1] is not one[0].judged[0], _is_cpu(*one)))
     tests = list(dict.fromkeys(test for test, _ in shown))
     supporting = [(test, metric) for test in tests for metric in test.kind.supporting_metrics]
     shown += [(test, metric) for test, metric in supporting if _known(results, test, metric)]
     for test, metric in shown:
         same = [other for other, known in shown if known is metric]
         name = metric.short or metric.label
+        if _is_cpu(test, metric):
+            name = f"{name} {cpu_load.at_load(results, test)}".rstrip()
         if len(same) > 1:
             # Tests of one kind differ by the rest of their names.
             of_kinds = len({other.kind for other in same}) > 1
             name = f"{name} {test.name if of_kinds else test.name.removeprefix(test.kind.name).lstrip('-')}".rstrip()
         yield _Column(metric.with_unit(name), test, metric, compares and metric in test.judged)
+
+
+def _is_cpu(test: Test, metric: Metric) -> bool:
+    return metric is test.kind.cost_unit.cpu
+
+
+def _condition(results: Results, column: _Column) -> str:
+    """Return the condition of a column for the legend, or "" if the heading contains it."""
+    is_named = _is_cpu(column.test, column.metric) and column.test.pace.rate_found
+    return "" if is_named else condition(results, column.test)
 
 
 def _known(results: Results, test: Test, metric: Metric) -> bool:
@@ -159,8 +176,11 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
         rows = [[*row, Field(number(memory[label]))] for row, label in zip(rows, labels, strict=True)]
     places = dict(enumerate(columns, start=1))
     main = [place for place, one in places.items() if one.metric is one.test.judged[0]]
+    full = [
+        place for place, one in places.items() if _is_cpu(one.test, one.metric) and cpu_load.is_full(results, one.test)
+    ]
     supporting = [place for place, one in places.items() if one.metric in one.test.kind.supporting_metrics]
-    others = [place for place in places if place not in {*main, *supporting}]
+    others = [place for place in places if place not in {*main, *supporting, *full}]
     # A supporting column is dropped only after the main one that would mislead without it.
     last = [
         one
@@ -178,7 +198,13 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
 
 
 def _field(results: Results, label: str, column: _Column) -> Field:
-    """A figure, with what is significant of its ratio to the baseline."""
+    """Return a figure and its significant ratio to the baseline, with a mark for CPU time of idle cores."""
+    found = _compared(results, label, column)
+    is_idle = _is_cpu(column.test, column.metric) and results.is_lower_bound(label, column.test.name)
+    return dataclasses.replace(found, detail=f"{found.detail} {NOT_FULL}".lstrip()) if is_idle else found
+
+
+def _compared(results: Results, label: str, column: _Column) -> Field:
     test, metric = column.test, column.metric
     cell, standing = results.cells[label, test.name], results.standings[label, test.name]
     if not cell.valid:
@@ -192,7 +218,7 @@ def _field(results: Results, label: str, column: _Column) -> Field:
         return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
         # Response times of an overloaded setup are as long as the test was.
-        return Field(text if metric is test.kind.cost_unit.cpu else tables.unknown().text, UNSUSTAINED, tone="bad")
+        return Field(text if _is_cpu(test, metric) else tables.unknown().text, UNSUSTAINED, tone="bad")
     if standing.fails:
         return Field(text, _failure(standing), tone="bad")
     if not column.compared:
@@ -240,7 +266,8 @@ def _memory(results: Results, label: str) -> float | None:
 
 
 def _marks(results: Results) -> Iterator[tuple[str, str]]:
-    """The signs next to figures, and the sentences that explain them."""
+    """Yield the signs next to figures, and the sentences that explain them."""
+    yield NOT_FULL, f"{NOT_FULL}: the servers' cores weren't full, and full cores may need less CPU time."
     comparisons = results.comparisons.values()
     family = max((one.family for one in comparisons), default=0)
     if results.record.advice is not None or not family or results.blocks < 2:

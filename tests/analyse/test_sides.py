@@ -46,7 +46,7 @@ def against(build_run):
 def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
     found = compare_sides(path, path)
-    assert len(found.rows) == len(LABELS) * 4  # three metrics of latency, one of throughput
+    assert len(found.rows) == len(LABELS) * 5  # three metrics of latency, two of throughput
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
     assert found.differences == []
     assert found.one_machine

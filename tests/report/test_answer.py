@@ -40,12 +40,12 @@ def row(lines, label):
 
 def test_each_setup_has_a_line_with_what_is_certain_of_it_below_who_is_first(build_run):
     lines = printed(build_run(blocks=10, aa=True))
-    assert row(lines, "setup") == ["setup", "requests/s", "p50,", "ms", "p99,", "ms", "CPU,", "ms", "MB"]
+    assert row(lines, "setup") == ["setup", "requests/s", "p50,", "ms", "p99,", "ms", "load,", "ms", "MB"]
     assert row(lines, "gunicorn")[1:5] == ["9,476", "×1", "2.11", "×1"]
     assert row(lines, "uvicorn")[1:5] == ["6,316", "×0.66–0.67", "3.17", "×1.50–1.51"]
     assert not any(line.startswith("gunicorn-again") for line in lines)
-    assert "requests/s with 10 connections; p50, p99 and CPU at 300 requests/s; MB at peak." in lines
-    assert "×N relative to gunicorn; 95% confidence intervals, adjusted for 16 comparisons." in lines
+    assert "requests/s and CPU at full load with 10 connections; p50 and p99 at 300" in lines
+    assert "×N relative to gunicorn; 95% confidence intervals, adjusted for 20 comparisons." in lines
     text = "\n".join(lines)
     assert text.index("gunicorn answers the most") < text.index("setup  ")
 
@@ -112,7 +112,7 @@ def test_what_finds_no_room_is_counted(build_run):
     asked = {"rate": 300, "duration": "10s"}
     tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))
-    assert "On the page: 1 more column." in " ".join(" ".join(lines).split())
+    assert "On the page: 4 more columns." in " ".join(" ".join(lines).split())
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_the_share_delivered_stands_next_to_every_lag_and_who_loses_is_not_ranke
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))
     page = page_of(made)
     heads = page.answer.table.columns
-    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU, µs", "delivered, %", "MB")
+    assert heads == ("setup", "lag p50, ms", "lag p99, ms", "last p50, ms", "CPU at 20/s, µs", "delivered, %", "MB")
     lines = printed(made)
     assert first_said(lines) == "Deliveries were lost at 20 messages/s, so not ranked: daphne 3.0%."
     assert {"loses", "3.0%", "97.0"} <= set(row(lines, "daphne"))

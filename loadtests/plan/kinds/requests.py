@@ -210,7 +210,7 @@ THROUGHPUT = Kind(
     paces=(ClosedLoopOver,),
     defaults={"connections": 10},
     metrics=(RPS,),
-    judged=(RPS,),
+    judged=(RPS, CPU),
     heading="Throughput over time",
     about=(
         "Requests answered well per second. In a closed loop each connection waits for its answer before it asks "

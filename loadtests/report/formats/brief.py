@@ -105,12 +105,11 @@ def _cut(lines: list[Text], room: int) -> list[Text]:
 
 
 def _columns(table: Table) -> dict[int, _Column]:
-    """The columns that fit, by their places. Optional columns lose their details first, then go."""
+    """Return the columns that fit, by their places. An optional column loses its details before it is dropped."""
     columns = dict(enumerate(_column(table, place) for place in range(len(table.columns))))
     for place in table.optional:
         if _width(columns.values()) > WIDTH:
             columns[place].details = [""] * len(table.rows)
-    for place in table.optional:
         if _width(columns.values()) > WIDTH:
             del columns[place]
     for column in columns.values():

@@ -12,7 +12,7 @@ from loadtests.formatting import informative, number, relative, series
 from loadtests.plan.cost_unit import CostUnit
 from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import MEMORY_PEAK, MEMORY_SETTLED, Metric
-from loadtests.report import findings, points, tables
+from loadtests.report import cpu_load, findings, points, tables
 from loadtests.report.charts import cost
 from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
@@ -24,7 +24,6 @@ SPELT_OUT = {"ms": "milliseconds", "µs": "microseconds"}
 
 def _shown(counted: CostUnit) -> dict[Metric, str]:
     return {
-        counted.per_cpu_s: f"{counted.plural}/CPU s",
         MEMORY_PEAK: "peak MB",
         MEMORY_SETTLED: "settled MB",
         counted.switches: f"switches/{counted.singular}",
@@ -44,6 +43,7 @@ def section(results: Results, price: float | None) -> Section | None:
     text = (
         f"CPU time of all processes of a setup, for each {_either([one.success for one in counts])}: the cost "
         f"of failed {_either([one.plural for one in counts])} is included. "
+        "A busy server needs less for each, so a figure at a fixed rate doesn't give a capacity. "
         "Memory is the sum of the processes' resident memory, so shared pages count in each."
     )
     return Section(
@@ -100,7 +100,7 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
     more |= {heading: _estimated(results, test, metric) for metric, heading in _shown(counted).items()}
     more |= {heading: _sharing(role) for heading, role in shared.items()}
     dropped = [heading for metric, heading in _shown(counted).items() if metric is not MEMORY_PEAK]
-    note = tables.MEAN
+    note = f"{tables.MEAN}{_idle_cores(results, test)}"
     if shared:
         note += " Requests per process: the fewest, the most, and the share of the busiest, as medians over trials."
     return tables.measured(
@@ -108,9 +108,14 @@ def _table(results: Results, test: Test, price: float | None) -> Table:
         test,
         f"cost-{test.name}",
         f"Cost: {test.description}{points.by_engine(results, test)}",
-        {counted.cpu: f"CPU {unit}", **roles, **uncharged},
+        {counted.cpu: f"CPU {cpu_load.at_load(results, test)}".rstrip() + f", {unit}", **roles, **uncharged},
         tables.Additions(more, (*dropped, *shared, *reversed([*roles.values(), *uncharged.values()]), "peak MB"), note),
     )
+
+
+def _idle_cores(results: Results, test: Test) -> str:
+    idle = [label for label in results.labels_in(test.name) if results.is_lower_bound(label, test.name)]
+    return f" The servers' cores weren't full, and full cores may need less CPU time: {series(idle)}." if idle else ""
 
 
 def _estimated(results: Results, test: Test, metric: Metric) -> tables.Column:
