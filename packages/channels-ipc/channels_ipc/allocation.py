@@ -35,9 +35,14 @@ def create_files(path: str, *, map_size: int) -> None:
     except (OSError, lmdb.Error) as error:
         if not means_no_space(error):
             raise
-        needed = (_FIRST_BYTES + 2 * _LOCK_BYTES) // 1024
-        reason = f"The channel layer's file system is full; free at least {needed} kB, or choose another path"
-        raise OSError(errno.ENOSPC, reason, os.path.dirname(path)) from error
+        raise no_space(os.path.dirname(path)) from error
+
+
+def no_space(directory: str) -> OSError:
+    """Return the error for a file system that has no room for the layer."""
+    needed = (_FIRST_BYTES + 2 * _LOCK_BYTES) // 1024
+    reason = f"The channel layer's file system is full; free at least {needed} kB, or choose another path"
+    return OSError(errno.ENOSPC, reason, directory)
 
 
 class Space:

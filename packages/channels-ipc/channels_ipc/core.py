@@ -10,6 +10,7 @@ from channels.exceptions import ChannelFull, MessageTooLarge
 from channels.layers import BaseChannelLayer
 
 from . import lifecycle
+from .allocation import no_space
 from .directory import default_path, private_directory
 from .node import Node
 from .store import MAX_MESSAGE, QueueFull
@@ -80,8 +81,15 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         return self._node.new_channel(prefix)
 
     async def flush(self) -> None:
-        """Remove all messages and groups, of every process. Those who wait go on waiting."""
-        self._node.flush()
+        """Remove all messages and groups, of every process. Those who wait go on waiting.
+
+        Raises:
+            OSError: With ENOSPC, if the file system refuses to overwrite a part of the layer's files.
+        """
+        try:
+            self._node.flush()
+        except QueueFull:
+            raise no_space(self.path) from None
 
     async def close(self) -> None:
         """Leave the exchange. Using the layer again joins it anew, under another name."""
@@ -103,10 +111,17 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise ChannelFull(group) from None
 
     async def group_discard(self, group: str, channel: str) -> None:
-        """Take `channel` out of `group` if it is in it."""
+        """Take `channel` out of `group` if it is in it.
+
+        Raises:
+            OSError: With ENOSPC, if the file system refuses to overwrite a part of the layer's files.
+        """
         self.require_valid_group_name(group)
         self.require_valid_channel_name(channel)
-        self._node.group_discard(group, channel)
+        try:
+            self._node.group_discard(group, channel)
+        except QueueFull:
+            raise no_space(self.path) from None
 
     async def group_send(self, group: str, message: Message) -> None:
         """Put `message` on every channel of `group`; those that are full go without."""

@@ -8,6 +8,7 @@ half a microsecond, one that does about five.
 Times are seconds of the monotonic clock, which all processes of a boot share and nobody sets.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +23,7 @@ from .queues import Waiter
 
 MAP_SIZE: Final = 1 << 30
 MAX_MESSAGE: Final = MAP_SIZE // 8
+_FLUSH_STEP_KEYS: Final = 16
 
 
 class QueueFull(Exception):
@@ -249,6 +251,12 @@ class Store:
 
     def flush(self) -> None:
         """Remove all messages and groups. Those who wait go on waiting."""
+        try:
+            self._drop()
+        except QueueFull:  # to list all pages that become free, LMDB needs more space than is left
+            self._remove_in_steps()
+
+    def _drop(self) -> None:
         with self._transaction as txn:
             cursor = txn.cursor()
             waiting = []
@@ -260,8 +268,21 @@ class Store:
             txn.drop(self._tree, delete=False)
             for key in waiting:
                 txn.put(key, b"")
-            self._counters.flushes.increase()
-            self._counters.sent.increase()
+            self._count_flush()
+
+    def _remove_in_steps(self) -> None:
+        """Remove everything in many small transactions, as if it had expired."""
+        self._swept_to = b""
+        while True:
+            self.sweep(_FLUSH_STEP_KEYS, now=math.inf, alive=lambda process: True)
+            if not self._swept_to:
+                break
+        with self._transaction:
+            self._count_flush()
+
+    def _count_flush(self) -> None:
+        self._counters.flushes.increase()
+        self._counters.sent.increase()
 
     def statistics(self) -> dict[str, int]:
         """How many keys there are, the bytes they take, and the bytes of the file."""

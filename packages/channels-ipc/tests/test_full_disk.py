@@ -19,10 +19,11 @@ def fill(free):
 
 
 @pytest.fixture
-def small_file_system(path):
-    """A file system of 1 MB at the parent of `path`."""
+def small_file_system(path, request):
+    """Mount a file system of 1 MB, or of the size in the test's parameter, at the parent of `path`."""
+    options = f"size={getattr(request, 'param', '1m')},mode=0700"
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", path.parent], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path.parent], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("needs the right to mount a file system")
@@ -93,6 +94,56 @@ def test_filling_up_after_joining(start):
         capacity=10**9,
     )
     assert process.communicate(timeout=20)[0] == "full\n{'n': 1}\n"
+
+
+@pytest.mark.parametrize("small_file_system", ["30m"], indirect=True)
+@pytest.mark.usefixtures("small_file_system")
+def test_full_store_is_flushed(start):
+    """Leave gaps of many sizes in the file, so that LMDB has no room to list them all at once."""
+    process = start(
+        """
+    import random
+
+    async def fill():
+        try:
+            while True:
+                await layer.send(f"channel{random.randrange(7)}", {"body": bytes(random.randrange(9000))})
+        except ChannelFull:
+            pass
+
+    async def main():
+        random.seed(1)
+        await layer.group_add("group", "member")
+        await fill()
+        for n in range(1400):
+            await layer.receive(f"channel{n % 3}")
+        await fill()
+        await layer.flush()
+        print(layer.statistics()["entries"])
+        await layer.send("channel1", {"n": 1})
+        print(await layer.receive("channel1"))
+    asyncio.run(main())
+    """,
+        capacity=10**9,
+    )
+    assert process.communicate(timeout=60)[0] == "0\n{'n': 1}\n"
+
+
+@pytest.mark.parametrize("call", ["group_discard('group', 'member')", "flush()"])
+def test_refused_removal_is_documented(start, call):
+    process = start(f"""
+    import resource
+    asyncio.run(layer.group_add("group", "member"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    try:
+        asyncio.run(layer.{call})
+    except OSError as error:
+        print(error.errno)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    asyncio.run(layer.{call})
+    print(layer.statistics()["entries"])
+    """)
+    assert process.communicate(timeout=20)[0] == f"{errno.ENOSPC}\n0\n"
 
 
 def test_joining_beyond_a_file_limit(start):
