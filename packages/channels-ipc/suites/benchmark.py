@@ -1,10 +1,15 @@
-"""Compare round trips between two processes over channel layers.
+"""Compare messages between two processes over channel layers.
 
-``python packages/channels-ipc/suites/benchmark.py`` measures channels_ipc, channels_redis and Channels' layer in memory
-in turn, in several rounds. In each round, a new process answers each message on its reply channel, and this process
-sends one message at a time and then 64 at once. The layer in memory stays within this process.
+``python packages/channels-ipc/suites/benchmark.py`` measures channels_ipc, channels_redis, and the pub/sub layer of
+channels_redis in turn, in several rounds. A round starts a new process for each kind of traffic:
 
-channels_redis uses the Redis at REDIS_URL, or starts ``redis-server`` on a Unix socket. Prints a table of medians.
+- round trips: the process answers each message on its reply channel. This process sends one message at a time, and then
+  64 at once.
+- one to one: this process sends batches of messages to one channel.
+- group: this process sends batches of messages to a group of 100 channels in the other process.
+
+The layers of channels_redis use the Redis at REDIS_URL, or a ``redis-server`` that the program starts on a Unix socket.
+The program takes about three minutes, and prints a table with the median, the minimum and the maximum of the rounds.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import multiprocessing
 import os
 import shutil
@@ -21,22 +27,46 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-IPC, REDIS, MEMORY = "channels_ipc", "channels_redis", "memory"
-LAYERS = (IPC, REDIS, MEMORY)
-CHANNEL = "benchmark.echo"
+IPC, REDIS, PUBSUB = "channels_ipc", "channels_redis", "channels_redis, pub/sub"
+LAYERS = (IPC, REDIS, PUBSUB)
+GROUP = "benchmark"
+MEMBERS = 100
 IN_FLIGHT = 64
 BODY = bytes(1000)
+DELIVERIES_PER_BATCH = 1000
+CAPACITY = 10 * DELIVERIES_PER_BATCH
 START_TIMEOUT_S = 30
+BATCH_TIMEOUT_S = 30
+# The pub/sub layer doesn't wait until Redis has confirmed a subscription.
+SUBSCRIPTION_S = 0.5
 
 
 class Round(NamedTuple):
-    """The median round trip, one at a time, and the rate of round trips with 64 at once."""
+    """The results of one layer in one round.
+
+    Attributes:
+        median_us: The median round trip, one at a time.
+        round_trips: Round trips per second, 64 at once.
+        one_to_one: Deliveries per second on one channel.
+        group: Deliveries per second to a group of 100 channels.
+    """
 
     median_us: float
-    per_second: float
+    round_trips: float
+    one_to_one: float
+    group: float
+
+
+LABELS = {
+    "median_us": "median round trip, µs",
+    "round_trips": f"round trips per second, {IN_FLIGHT} at once",
+    "one_to_one": "deliveries per second, one to one",
+    "group": f"deliveries per second, group of {MEMBERS} in one process",
+}
 
 
 def channel_layer(name: str, address: str) -> Any:
@@ -44,71 +74,130 @@ def channel_layer(name: str, address: str) -> Any:
     if name == IPC:
         from channels_ipc.core import IPCChannelLayer
 
-        return IPCChannelLayer(path=address)
+        return IPCChannelLayer(path=address, capacity=CAPACITY)
+    # With redis-py 8, an idle reader fails after five seconds unless socket_timeout is None.
+    hosts = [{"address": address, "socket_timeout": None, "max_connections": 1000}]
     if name == REDIS:
         from channels_redis.core import RedisChannelLayer
 
-        # With redis-py 8, an idle reader fails after five seconds unless socket_timeout is None.
-        return RedisChannelLayer(hosts=[{"address": address, "socket_timeout": None, "max_connections": 1000}])
-    from channels.layers import InMemoryChannelLayer
+        return RedisChannelLayer(hosts=hosts, capacity=CAPACITY)
+    from channels_redis.pubsub import RedisPubSubChannelLayer
 
-    return InMemoryChannelLayer()
+    return RedisPubSubChannelLayer(hosts=hosts, capacity=CAPACITY)
 
 
-async def answer(layer: Any) -> None:
+async def answer(layer: Any, connection: Connection) -> None:
     """Answer each message on its reply channel."""
+    channel = await layer.new_channel()
+    await asyncio.sleep(SUBSCRIPTION_S)
+    connection.send(channel)
     while True:
-        message = await layer.receive(CHANNEL)
+        message = await layer.receive(channel)
         await layer.send(message["reply_channel"], {"type": "echo", "body": message["body"]})
 
 
-def answer_in_process(name: str, address: str) -> None:
-    """Answer messages until the process is terminated."""
-    asyncio.run(answer(channel_layer(name, address)))
+async def count(layer: Any, connection: Connection, members: int) -> None:
+    """Receive messages on all members of the group, and report each complete batch."""
+    channels = [await layer.new_channel() for _ in range(members)]
+    for channel in channels:
+        await layer.group_add(GROUP, channel)
+    await asyncio.sleep(SUBSCRIPTION_S)
+    received = 0
+
+    async def receive(channel: str) -> None:
+        nonlocal received
+        while True:
+            await layer.receive(channel)
+            received += 1
+            if received % DELIVERIES_PER_BATCH == 0:
+                connection.send(received)
+
+    connection.send(channels[0])
+    await asyncio.gather(*map(receive, channels))
 
 
-async def round_trips(layer: Any, seconds: float, in_flight: int) -> list[float]:
+def serve(name: str, address: str, connection: Connection, members: int) -> None:
+    """Receive until the process is terminated. With no members, answer each message."""
+    layer = channel_layer(name, address)
+    asyncio.run(count(layer, connection, members) if members else answer(layer, connection))
+
+
+@contextlib.contextmanager
+def other_process(name: str, address: str, members: int = 0) -> Iterator[tuple[str, Connection]]:
+    """Yield the channel on which a new process receives, and the pipe for its reports."""
+    spawning = multiprocessing.get_context("spawn")
+    here, there = spawning.Pipe()
+    process = spawning.Process(target=serve, args=(name, address, there, members))
+    process.start()
+    try:
+        yield wait_for_report(here, START_TIMEOUT_S), here
+    finally:
+        process.terminate()
+        process.join()
+
+
+def wait_for_report(connection: Connection, timeout_s: float) -> Any:
+    if not connection.poll(timeout_s):
+        sys.exit(f"The receiving process sent no report for {timeout_s} s; run the benchmark again on an idle machine")
+    return connection.recv()
+
+
+async def round_trips(layer: Any, channel: str, seconds: float, in_flight: int) -> list[float]:
     """Return the duration of each round trip in seconds."""
     durations: list[float] = []
+    reply_channels = [await layer.new_channel() for _ in range(in_flight)]
     end = time.perf_counter() + seconds
 
-    async def one_after_another() -> None:
+    async def one_after_another(reply_channel: str) -> None:
         now = time.perf_counter()
         while now < end:
             begin = now
-            reply_channel = await layer.new_channel()
-            await layer.send(CHANNEL, {"type": "echo", "body": BODY, "reply_channel": reply_channel})
+            await layer.send(channel, {"type": "echo", "body": BODY, "reply_channel": reply_channel})
             await layer.receive(reply_channel)
             now = time.perf_counter()
             durations.append(now - begin)
 
-    await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
+    await asyncio.gather(*map(one_after_another, reply_channels))
     return durations
 
 
-async def measure(name: str, address: str, seconds: float) -> Round:
-    """Measure one round, after a warm-up that also waits for the other process."""
+async def measure_round_trips(name: str, address: str, channel: str, seconds: float) -> tuple[float, float]:
     layer = channel_layer(name, address)
-    answering = asyncio.create_task(answer(layer)) if name == MEMORY else None
-    await asyncio.wait_for(round_trips(layer, seconds / 4, 1), START_TIMEOUT_S)
-    alone = await round_trips(layer, seconds, 1)
-    together = await round_trips(layer, seconds, IN_FLIGHT)
-    if answering:
-        answering.cancel()
-    return Round(statistics.median(alone) * 1e6, len(together) / seconds)
+    await round_trips(layer, channel, seconds / 4, 1)
+    alone = await round_trips(layer, channel, seconds, 1)
+    together = await round_trips(layer, channel, seconds, IN_FLIGHT)
+    return statistics.median(alone) * 1e6, len(together) / seconds
+
+
+async def measure_deliveries(
+    name: str, address: str, channel: str, connection: Connection, seconds: float, members: int
+) -> float:
+    """Return deliveries per second, measured over complete batches after the first."""
+    layer = channel_layer(name, address)
+    send = functools.partial(layer.group_send, GROUP) if members > 1 else functools.partial(layer.send, channel)
+
+    async def send_batch() -> None:
+        for _ in range(DELIVERIES_PER_BATCH // members):
+            await send({"type": "news", "body": BODY})
+        await asyncio.to_thread(wait_for_report, connection, BATCH_TIMEOUT_S)
+
+    await send_batch()
+    batches, begin, now = 0, time.perf_counter(), 0.0
+    while now < begin + seconds:
+        await send_batch()
+        batches += 1
+        now = time.perf_counter()
+    return batches * DELIVERIES_PER_BATCH / (now - begin)
 
 
 def one_round(name: str, address: str, seconds: float) -> Round:
-    """Start the other process, and measure one round."""
-    if name == MEMORY:
-        return asyncio.run(measure(name, address, seconds))
-    process = multiprocessing.get_context("spawn").Process(target=answer_in_process, args=(name, address))
-    process.start()
-    try:
-        return asyncio.run(measure(name, address, seconds))
-    finally:
-        process.terminate()
-        process.join()
+    with other_process(name, address) as (channel, _):
+        median_us, per_second = asyncio.run(measure_round_trips(name, address, channel, seconds))
+    deliveries = []
+    for members in (1, MEMBERS):
+        with other_process(name, address, members) as (channel, connection):
+            deliveries.append(asyncio.run(measure_deliveries(name, address, channel, connection, seconds, members)))
+    return Round(median_us, per_second, *deliveries)
 
 
 @contextlib.contextmanager
@@ -119,7 +208,7 @@ def redis_url(folder: Path) -> Iterator[str]:
         return
     server = shutil.which("redis-server", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if server is None:
-        sys.exit("channels_redis needs Redis; install redis-server, set REDIS_URL, or leave it out with --layers")
+        sys.exit("channels_redis needs Redis. Install redis-server, set REDIS_URL, or use --layers channels_ipc")
     path = folder / "redis.sock"
     options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--dir", str(folder)]
     with subprocess.Popen([server, *options], stdout=subprocess.DEVNULL) as process:
@@ -132,25 +221,31 @@ def redis_url(folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Compare round trips between two processes over channel layers.")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--layers", nargs="+", choices=LAYERS, default=LAYERS)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of each of the two phases of a round")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.5, help="length of each of the four phases of a round")
     options = parser.parse_args()
     found: dict[str, list[Round]] = {name: [] for name in options.layers}
     with contextlib.ExitStack() as stack:
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="channels-benchmark-", dir=memory)))
-        addresses = {IPC: str(folder / "layer"), MEMORY: ""}
-        if REDIS in found:
-            addresses[REDIS] = stack.enter_context(redis_url(folder))
+        addresses = dict.fromkeys(LAYERS, str(folder / "layer"))
+        if found.keys() - {IPC}:
+            addresses[REDIS] = addresses[PUBSUB] = stack.enter_context(redis_url(folder))
         for _ in range(options.rounds):
             for name, rounds in found.items():
                 rounds.append(one_round(name, addresses[name], options.seconds))
-    print(f"{'layer':16}{'median, µs':>12}{'round trips/s':>16}")
-    for name, rounds in found.items():
-        median_us, per_second = (statistics.median(figures) for figures in zip(*rounds, strict=True))
-        print(f"{name:16}{median_us:12,.0f}{per_second:16,.0f}")
+    print("| | " + " | ".join(found) + " |")
+    print("| --- |" + " --- |" * len(found))
+    for field, label in LABELS.items():
+        cells = [cell([getattr(one, field) for one in rounds]) for rounds in found.values()]
+        print(f"| {label} | " + " | ".join(cells) + " |")
+
+
+def cell(figures: list[float]) -> str:
+    """Return the median and the range of the rounds."""
+    return f"{statistics.median(figures):,.0f} ({min(figures):,.0f} to {max(figures):,.0f})"
 
 
 if __name__ == "__main__":
