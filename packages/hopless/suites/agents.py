@@ -63,7 +63,7 @@ class Sentry(Case):
 class NewRelic(Case):
     """Record the transactions of New Relic's agent in its developer mode."""
 
-    requires = ("newrelic",)
+    requires = ("newrelic==14.1.0",)
 
     def start(self) -> None:
         import newrelic.agent
@@ -109,7 +109,7 @@ class NewRelic(Case):
 class Datadog(Case):
     """Record the spans of ddtrace."""
 
-    requires = ("ddtrace",)
+    requires = ("ddtrace==4.16.0",)
 
     def start(self) -> None:
         import os
@@ -160,8 +160,8 @@ class OpenTelemetry(Case):
     """Record the spans of OpenTelemetry's instrumentation of Django and of SQLite."""
 
     requires = (
-        "opentelemetry-sdk",
-        *("opentelemetry-instrumentation-django[asgi]", "opentelemetry-instrumentation-sqlite3"),
+        "opentelemetry-sdk==1.45.1",
+        *("opentelemetry-instrumentation-django[asgi]==0.66b1", "opentelemetry-instrumentation-sqlite3==0.66b1"),
     )
 
     def ready(self) -> None:
@@ -194,7 +194,7 @@ class OpenTelemetry(Case):
 class Elastic(Case):
     """Record the transactions, spans and errors of Elastic's agent."""
 
-    requires = ("elastic-apm",)
+    requires = ("elastic-apm==6.26.2",)
     apps = ("elasticapm.contrib.django",)
     settings = {  # noqa: RUF012
         "ELASTIC_APM": {
@@ -250,7 +250,7 @@ class ElasticReceivers(Elastic):
 class Scout(Case):
     """Record the requests that Scout's agent tracks, without its core agent."""
 
-    requires = ("scout-apm",)
+    requires = ("scout-apm==4.0.0",)
     apps = ("scout_apm.django",)
     settings = {  # noqa: RUF012
         "SCOUT_MONITOR": True,
@@ -293,7 +293,7 @@ class Scout(Case):
 CASES = {
     "sentry-sdk-oldest": Sentry("==2.0.1"),
     "sentry-sdk-2.40": Sentry("==2.40.0"),
-    "sentry-sdk": Sentry(""),
+    "sentry-sdk": Sentry("==2.75.0"),
     "newrelic": NewRelic(),
     "ddtrace": Datadog(),
     "opentelemetry": OpenTelemetry(),

@@ -19,7 +19,7 @@ def environment(python: str, packages: Iterable[str]) -> Path:
 
     Args:
         python: The interpreter that the environment is created for.
-        packages: The requirements, as pip takes them. An environment with the same ones is used again for a day.
+        packages: The requirements, as pip takes them. An environment with the same requirements is used again.
     """
     packages = sorted(packages)
     digest = hashlib.sha256("\n".join([python, *packages]).encode()).hexdigest()[:16]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+PSYCOPG = "psycopg[binary]==3.3.9"
+
 
 class Case:
     """A package that runs next to hopless.
@@ -54,7 +56,7 @@ def _name(user: Any) -> str | None:
 
 
 class Crum(Case):
-    requires = ("django-crum",)
+    requires = ("django-crum==0.7.9",)
     middleware = ("crum.CurrentRequestUserMiddleware",)
 
     def see(self) -> Any:
@@ -65,7 +67,7 @@ class Crum(Case):
 
 
 class CurrentUser(Case):
-    requires = ("django-currentuser",)
+    requires = ("django-currentuser==0.6.1",)
     middleware = ("django_currentuser.middleware.ThreadLocalUserMiddleware",)
 
     def see(self) -> Any:
@@ -75,7 +77,7 @@ class CurrentUser(Case):
 
 
 class SimpleHistory(Case):
-    requires = ("django-simple-history",)
+    requires = ("django-simple-history==3.13.0",)
     apps = ("simple_history",)
     middleware = ("simple_history.middleware.HistoryRequestMiddleware",)
     records_history = True
@@ -93,7 +95,7 @@ class SimpleHistory(Case):
 
 
 class AuditLog(Case):
-    requires = ("django-auditlog",)
+    requires = ("django-auditlog==3.4.1",)
     apps = ("auditlog",)
     middleware = ("auditlog.middleware.AuditlogMiddleware",)
 
@@ -127,7 +129,7 @@ class UserAroundView(UserInThread):
 
 
 class Role(Case):
-    requires = ("psycopg[binary]",)
+    requires = (PSYCOPG,)
     middleware = ("neighbours_app.middleware.SetRole",)
     postgresql = "CREATE ROLE role_{user} SUPERUSER;"
 
@@ -140,7 +142,7 @@ class Role(Case):
 
 
 class Tenants(Case):
-    requires = ("psycopg[binary]", "django-tenants")
+    requires = (PSYCOPG, "django-tenants==4.0.1")
     middleware = ("neighbours_app.middleware.SetTenant",)
     engine = "django_tenants.postgresql_backend"
     postgresql = "CREATE SCHEMA schema_{user};"
