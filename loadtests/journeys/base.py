@@ -20,14 +20,12 @@ import gevent
 from gevent import monkey
 from geventhttpclient.client import HTTPClient, HTTPClientPool
 from geventhttpclient.response import HTTPConnectionClosed, HTTPParseError
-from locust import FastHttpUser, task
+from locust import FastHttpUser
 from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 
-from loadtests.journeys import exact_table
 from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
-JOURNEY = "journey"  # the type under which a whole one stands in Locust's own statistics
 TIMEOUT_S = 10.0
 # gevent waits whole milliseconds, as epoll does, one too many. The last of them is spent looking at the clock.
 TIMER_S = 0.001
@@ -101,18 +99,6 @@ class Journey(FastHttpUser):
     def walk(self) -> None:
         """One journey, with ``get``, ``post`` and ``think``; what is left to chance is drawn from ``chance``."""
         raise NotImplementedError
-
-    def wait_time(self) -> float:
-        """The seconds between journeys where Locust itself runs them."""
-        return self.chance.uniform(*self.think_s)
-
-    @task
-    def journey(self) -> None:
-        """A journey as Locust runs it."""
-        begun = time.monotonic()
-        failure = self.undertake(random.Random(), begun)
-        took_ms = (self.ready - begun) * 1000
-        self._report(JOURNEY, type(self).__name__, took_ms, failure)
 
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
         """One journey of a new person, which was due at ``due``; returns why it was broken off, if it was.
@@ -188,7 +174,6 @@ class Journey(FastHttpUser):
         except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # it broke off within the body
             self.ready = time.monotonic()
             failure = _failed(error)
-            self._report(method, route, (self.ready - step.sent) * 1000, failure)
         self.observer.answered(step, self.ready, failure)
         if failure is not None or answer is None:
             self._failure = failure or BrokenOff("other", "no answer")
@@ -200,21 +185,6 @@ class Journey(FastHttpUser):
         if not self.signed_out or answer.location.partition("?")[0] != self.signed_out:
             return None
         return BrokenOff("lost-session", f"led to {self.signed_out}, as somebody who is not signed in")
-
-    def _report(self, kind: str, name: str, took_ms: float, failure: Exception | None) -> None:
-        """Adds to Locust's own statistics."""
-        self.environment.events.request.fire(
-            request_type=kind,
-            name=name,
-            response_time=took_ms,
-            response_length=0,
-            exception=failure,
-            context={},
-            response=None,
-        )
-
-
-exact_table.install(Journey)
 
 
 def sleep_until(moment: float) -> None:

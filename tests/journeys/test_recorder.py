@@ -2,16 +2,12 @@
 
 import heapq
 import itertools
-import json
 import random
-import subprocess
-import sys
 
 import pytest
 
 from loadtests.analyse import validity
 from loadtests.engines.merge_journeys import merge_journeys
-from loadtests.files import ROOT
 from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import BrokenOff, Step
 from loadtests.records import Evidence
@@ -21,11 +17,6 @@ from loadtests.workload import Users
 
 BEGIN, END = 100.0, 110.0
 ELSEWHERE = {"machine": "ssh://second", "conditions": {"other_load": 0.2, "swapped_pages": 1, "mhz": None}}
-PRINT_TABLE = """
-import json, sys
-from loadtests.journeys.exact_table import table
-print(table(json.load(sys.stdin)))
-"""
 
 
 @pytest.fixture
@@ -148,12 +139,6 @@ def test_what_several_injectors_counted_is_added_up():
     here, there = result.generator
     assert (here.machine, here.other_load, here.swapped_pages) == ("", None, None)
     assert (there.machine, there.other_load, there.swapped_pages) == ("ssh://second", 0.2, 1)
-    # The table of exact_table.py, which has gevent patch the process that imports it.
-    command = [sys.executable, "-c", PRINT_TABLE]
-    done = subprocess.run(command, cwd=ROOT, input=json.dumps(parts), capture_output=True, text=True, check=True)
-    [in_all] = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("in all")]
-    assert in_all[:4] == ["6", "4", "2", "0"]
-    assert [float(ms) for ms in in_all[4:]] == pytest.approx([2.0, 9.0, 9.0, 9.0, 9.0], rel=0.001)
 
 
 # The arithmetic of the closed loop, on a server and users that are simulated: what the recorder says is put together as

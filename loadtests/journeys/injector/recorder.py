@@ -8,7 +8,6 @@ completed in it."""
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -132,11 +131,6 @@ class Recorder(Observer):
         self.completed += 1
         self.duration.record(at - due)
 
-    @property
-    def planned(self) -> int:
-        """The requests that count so far."""
-        return sum(share.planned for share in self.shares.values())
-
     def beat(self, late_s: float) -> None:
         """A beat of the process, with its scheduling delay."""
         self.beats.record(late_s)
@@ -174,7 +168,7 @@ class Recorder(Observer):
             response_time.sum_us += share.response_time.sum_us
             response_time.max_us = max(response_time.max_us, share.response_time.max_us)
         errors = sum((share.errors for share in shares), Counter[str]())
-        planned, ok = self.planned, sum(share.ok for share in shares)
+        planned, ok = (sum(getattr(share, name) for share in shares) for name in ("planned", "ok"))
         duration_s = self.end - self.begin
         under_way = self.begun["before"] - self.over["before"]
         return {
@@ -240,6 +234,4 @@ class Recorder(Observer):
         return self.shares.setdefault((step.method, step.route), RouteShare())
 
     def _second(self, at: float) -> _Second:
-        if math.isinf(self.end):
-            return _Second()  # nobody is going to ask for it
         return self._seconds[max(int(at - self.begin), self._returned)]
