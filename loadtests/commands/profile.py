@@ -23,13 +23,13 @@ def command(
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="Duration of each of the three measurements of a round.")] = "10s",
+    duration: Annotated[str, typer.Option(help="Duration of each of the two measurements of a round.")] = "10s",
     rounds: Annotated[int, typer.Option(help="Number of rounds; each starts the servers again.")] = 3,
     output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
     *,
     own: Own,
 ) -> None:
-    """Profile a setup: CPU time by category, a flame graph. Several are profiled in turn and set side by side."""
+    """Profile a setup: CPU time by category. Several are profiled in turn and set side by side."""
     with waiting(err) as announce:
         from loadtests.commands.progress import steps
         from loadtests.profile import page, profiling
@@ -72,4 +72,4 @@ def _print(folder: Path, document: dict[str, Any]) -> None:
     for sentence in page.summary(document):
         say(sentence)
     where = os.path.relpath(folder)
-    say(f"flame graphs and the figures: {where}; open its .speedscope.json files in https://www.speedscope.app")
+    say(f"figures and flame graphs: {where}; open its .speedscope.json files in https://www.speedscope.app")

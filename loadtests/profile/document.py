@@ -1,10 +1,9 @@
-"""profile.json: all that the pages of a profile say, as data."""
+"""Make profile.json, the figures of a profile."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
-import importlib.metadata
 import shlex
 import statistics
 import sys
@@ -13,12 +12,11 @@ from typing import Any
 
 from loadtests import setups
 from loadtests.observe import machine
-from loadtests.profile import oncpu, pyspy
 from loadtests.profile.record import Plan, ProfileRound, Window
 from loadtests.profile.shares import Role, by_role
 from loadtests.setups.application.own_websocket import without_secrets
 
-SCHEMA = 1
+SCHEMA = 2
 GENERATOR_FULL = 0.9  # of a core
 
 
@@ -35,14 +33,9 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
         "path": plan.path,
         "rate": plan.rate,
         "duration_s": plan.duration_s,
-        "samplers": {"cpu_interval_s": oncpu.INTERVAL_S, "pyspy_rate": pyspy.RATE, "pyspy": _version("py-spy")},
+        "rates": [one.undisturbed.result.rate for one in rounds],
         "roles": [_role(role) for role in roles],
-        "windows": [
-            {"round": number, **_window(window)} for number, one in enumerate(rounds, 1) for window in one.windows
-        ],
-        "disturbance": {kind: _disturbance(rounds, kind) for kind in ("sampled", "watched")},
-        "broken_samples": sum(one.broken for one in rounds),
-        "pyspy_errors": sum(one.errors for one in rounds),
+        "disturbance": _disturbance(rounds),
         "notes": _notes(plan, rounds),
         "knobs": setups.given(),
         "cores": plan.cores.to_dict({}),
@@ -52,13 +45,6 @@ def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
     }
 
 
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 def _role(role: Role) -> dict[str, Any]:
     values = dataclasses.asdict(role)
     for share in values["shares"]:
@@ -66,27 +52,13 @@ def _role(role: Role) -> dict[str, Any]:
     return values
 
 
-def _window(window: Window) -> dict[str, Any]:
-    result = window.result
-    return {
-        "kind": window.kind,
-        "rate": result.rate,
-        "ok": result.ok,
-        "errors": result.errors,
-        "unfinished": result.unfinished,
-        "response_time_ms": result.response_time_ms,
-        "generator": [dataclasses.asdict(one) for one in result.generator],
-        "processes": [dataclasses.asdict(one) for one in window.processes],
-    }
-
-
 def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
     """CPU microseconds per answered request by role, without sampling, the median over rounds."""
-    roles = dict.fromkeys(row.role for one in rounds for row in one.windows[0].processes)
+    roles = dict.fromkeys(row.role for one in rounds for row in one.undisturbed.processes)
     return {
         role: statistics.median(
-            sum(row.cpu_s for row in one.windows[0].processes if row.role == role)
-            / one.windows[0].result.completed
+            sum(row.cpu_s for row in one.undisturbed.processes if row.role == role)
+            / one.undisturbed.result.completed
             * 1e6
             for one in rounds
         )
@@ -94,9 +66,8 @@ def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
     }
 
 
-def _disturbance(rounds: Sequence[ProfileRound], kind: str) -> dict[str, float]:
-    """Requests per second and CPU per request in loads of a kind, against those without: medians over rounds, minus
-    1."""
+def _disturbance(rounds: Sequence[ProfileRound]) -> dict[str, float]:
+    """Return the relative change of the rate and of the CPU time per request by the sampling: medians over rounds."""
 
     def rate(windows: Sequence[Window]) -> float:
         return statistics.mean(window.result.rate for window in windows)
@@ -105,7 +76,7 @@ def _disturbance(rounds: Sequence[ProfileRound], kind: str) -> dict[str, float]:
         used = sum(row.cpu_s for window in windows for row in window.processes)
         return float(used) / sum(window.result.completed for window in windows)
 
-    pairs = [([window for window in one.windows if window.kind == kind], one.windows[:1]) for one in rounds]
+    pairs = [(one.sampled, [one.undisturbed]) for one in rounds]
     return {
         "rate": statistics.median(rate(under) / rate(free) for under, free in pairs) - 1,
         "cpu_per_request": statistics.median(cpu(under) / cpu(free) for under, free in pairs) - 1,
@@ -115,15 +86,13 @@ def _disturbance(rounds: Sequence[ProfileRound], kind: str) -> dict[str, float]:
 def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     """What a reader must know before reading on."""
     notes = [f"{remark[0].upper()}{remark[1:]}." for remark in plan.remarks]
-    results = [window.result for one in rounds for window in one.windows]
-    if plan.rate and min(one.windows[0].result.rate for one in rounds) < 0.95 * plan.rate:
+    results = [window.result for one in rounds for window in (one.undisturbed, *one.sampled)]
+    if plan.rate and min(one.undisturbed.result.rate for one in rounds) < 0.95 * plan.rate:
         notes.append(f"The setup did not answer {plan.rate:g} requests a second: it was overloaded.")
     if any(sum(part.cpu_s for part in one.generator) > GENERATOR_FULL * one.generator[0].wall_s for one in results):
         notes.append("The load generator's core was full: the setup could have answered more.")
     if plan.cores.shared:
         notes.append("The load generator and the servers share a core.")
-    failures = {name: why for one in rounds for name, why in one.failures.items()}
-    notes += [f"No threads of {name} were looked at: {why}." for name, why in failures.items()]
     idle = dict.fromkeys(one.role for each in rounds for one in each.processes if one.stacks and not one.busy)
     for role in idle:
         notes.append(

@@ -14,12 +14,11 @@ from loadtests.report.view import Field, Table
 
 ENOUGH = 500  # samples: a share of a half is then known to 4%, one of a tenth to 3%
 INTERVAL, ROUNDS = "95% interval", "of each round"
-COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request", "threads waiting")
+COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
     "CPU: share of the role's CPU time. The interval is that of independent samples; samples that follow each other "
     "are alike, and a restart moves things, so look at the rounds as well: each is a start of its own. µs per request: "
-    "that share of the CPU time of a request without sampling. Threads waiting: how many of the role's threads were "
-    "there on average without using the CPU."
+    "that share of the CPU time of a request without sampling."
 )
 
 Document = dict[str, Any]
@@ -49,7 +48,6 @@ def _row(share: Document) -> tuple[str, ...]:
         f"{share['low']:.1%} to {share['high']:.1%}",
         " ".join(f"{one:.0%}" for one in share["rounds"]),
         f"{share['us_per_request']:,.0f}",
-        "" if share["waiting"] is None else f"{share['waiting']:.2f}",
     )
 
 
@@ -89,25 +87,24 @@ def too_few(document: Document) -> str:
 
 def summary(document: Document) -> list[str]:
     """What a request costs, what the sampling changed, and the notes."""
-    rates = sorted(window["rate"] for window in document["windows"] if window["kind"] == "undisturbed")
+    rates = sorted(document["rates"])
     total = sum(role["cpu_us_per_request"] for role in document["roles"])
     largest = sorted(_spent(document).items(), key=lambda item: -item[1])[:3]
     parts = ", ".join(f"{name} {us:,.0f} µs ({us / total:.0%})" for name, us in largest)
     low, high = f"{rates[0]:,.0f}", f"{rates[-1]:,.0f}"
-    sampled, watched = document["disturbance"]["sampled"], document["disturbance"]["watched"]
+    changed = document["disturbance"]
     return [
         f"{why}." if (why := too_few(document)) else f"A request costs {total:,.0f} µs of CPU time: {parts}.",
         f"Without sampling it answered {low if low == high else f'{low} to {high}'} requests a second in "
         f"{plural(len(rates), 'round')}.",
-        f"Sampling CPU time changed the requests per second by {sampled['rate']:+.0%} and the CPU time per request by "
-        f"{sampled['cpu_per_request']:+.0%}; py-spy changed them by {watched['rate']:+.0%} and "
-        f"{watched['cpu_per_request']:+.0%}.",
+        f"Sampling CPU time changed the requests per second by {changed['rate']:+.0%} and the CPU time per request by "
+        f"{changed['cpu_per_request']:+.0%}.",
         *document["notes"],
     ]
 
 
 def rst(document: Document) -> str:
-    """The page that the documentation includes; its drawings are files next to it."""
+    """Return the page that the documentation includes."""
     return re.sub(r"\n{3,}", "\n\n", "\n".join(map(printable, _lines(document)))).strip() + "\n"
 
 
@@ -129,34 +126,9 @@ def _lines(document: Document) -> Iterator[str]:
                 f"   {' ' if place else '*'} - {rest.escape(cell) or chr(92)}" for place, cell in enumerate(row)
             )
         yield from ("", rest.escape(COLUMNS_NOTE), "")
-        if role["samples"]:
-            yield from (f".. figure:: {shown.name}-cpu.svg", f"   :alt: Flame graph of {shown.name}: CPU time.")
-            yield from (f"   :target: {shown.name}-cpu.svg", "", f"   {shown.name}: CPU time.")
-    yield from ("", *_heading("How it was measured", "-"))
-    for paragraph in _how(document):
-        yield from (rest.escape(paragraph), "")
     yield from (".. code-block:: console", "", f"   $ {document['command']}")
 
 
 def _heading(text: str, line: str) -> tuple[str, str, str]:
     escaped = rest.paragraph(text)
     return escaped, line * len(escaped), ""
-
-
-def _how(document: Document) -> list[str]:
-    rounds = max(window["round"] for window in document["windows"])
-    samplers, cores, versions = document["samplers"], document["cores"], document["versions"]
-    expected = sum(role["expected"] for role in document["roles"])
-    return [
-        f"{plural(rounds, 'round')}. In each, servers started anew were sent {document['duration_s']:g} s of load "
-        "without sampling, as much with samples of CPU time (in short loads, as the sampler can end a server's "
-        "process) and as much with py-spy looking on.",
-        f"CPU time: every {samplers['cpu_interval_s'] * 1000:g} ms of a process's CPU time the kernel interrupts the "
-        "thread that is using it, which writes down its own stack. A sample counts for the innermost function that has "
-        f"a category. The kernel's count of CPU time makes {expected:,.0f} samples expected; those that are missing "
-        f"had no stack of Python's: {Category.NATIVE.value}. {document['broken_samples']} could not be read.",
-        f"Waiting: py-spy {samplers['pyspy']} looked at all threads {samplers['pyspy_rate']} times a second, from core "
-        f"{cores['generator'][0]}, which is the load generator's. {document['pyspy_errors']} looks failed.",
-        f"Servers ran on the cores {', '.join(map(str, cores['servers']))} of {document['machine']['cpu']}, with "
-        f"{versions['python']} and Django {versions['packages'].get('Django', 'of unknown version')}.",
-    ]

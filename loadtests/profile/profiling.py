@@ -5,18 +5,16 @@ from __future__ import annotations
 import datetime
 import os
 import re
-from collections import Counter
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from loadtests import engines, files, hosts, setups
 from loadtests.errors import UserError, require_within
 from loadtests.plan.kinds.requests import named
-from loadtests.profile import flamegraph, oncpu, pyspy, speedscope
 from loadtests.profile import page as pages
 from loadtests.profile.document import document
-from loadtests.profile.record import Plan, ProfileRound, Progress, record
-from loadtests.profile.stacks import Stacks
+from loadtests.profile.record import Plan, ProfileRound, Progress, record, watch
 from loadtests.records.decode import duration
 from loadtests.setups.application import project
 from loadtests.setups.application.progress import Announce, silent
@@ -74,29 +72,32 @@ def profile(planned: Plan, output: Path | None, progress: Progress) -> tuple[Pat
     """Records a profile and writes its folder; returns the folder and its document. Raises UserError."""
     folder = _new_folder(output, planned)
     try:
-        progress("preparing the project", 0, 3 * planned.rounds)
+        progress("preparing the project", 0, 2 * planned.rounds + 1)
         planned.application.prepare()
         rounds = record(planned, progress)
+        progress("recording all threads with py-spy", 2 * planned.rounds, 2 * planned.rounds + 1)
+        failure = watch(planned, folder)
     except BaseException:
-        folder.rmdir()  # empty: all is written at the end
+        shutil.rmtree(folder)
         raise
-    return folder, write(folder, planned, rounds)
+    return folder, write(folder, planned, rounds, failure)
 
 
-def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound]) -> pages.Document:
-    """Writes all files of a profile into the folder, and returns its document."""
+def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound], failure: str) -> pages.Document:
+    """Write the page and the figures of a profile into its folder.
+
+    Args:
+        folder: The folder.
+        planned: The plan of the profile.
+        rounds: The measured rounds.
+        failure: The reason if py-spy has not written a file.
+
+    Returns:
+        The document.
+    """
     about = document(planned, rounds)
-    for role in (entry["role"] for entry in about["roles"]):
-        on_cpu, threads = _stacks(rounds, role)
-        if on_cpu:
-            files.write_text(folder / f"{role}-cpu.svg", flamegraph.svg(f"{role}: CPU time", on_cpu))
-        profiles = {
-            f"{role}: CPU time": (on_cpu, oncpu.INTERVAL_S),
-            f"{role}: all threads": (threads, 1 / pyspy.RATE),
-        }
-        if profiles := {title: found for title, found in profiles.items() if found[0]}:
-            scope = speedscope.document(f"{planned.setup.name}, {planned.path}, {role}", profiles)
-            files.write_json(folder / f"{role}.speedscope.json", scope)
+    if failure:
+        about["notes"].append(f"There are no files for speedscope: {failure}.")
     files.write_text(folder / "index.rst", pages.rst(about))
     files.write_json(folder / "profile.json", about)
     return about
@@ -117,13 +118,3 @@ def _new_folder(output: Path | None, planned: Plan) -> Path:
     except OSError as error:
         raise UserError(f"cannot write to {output}: {error.strerror}") from None
     return output
-
-
-def _stacks(rounds: Sequence[ProfileRound], role: str) -> tuple[Stacks, Stacks]:
-    """The samples of a role: on the CPU, and of all threads."""
-    on_cpu: Stacks = Counter()
-    threads: Stacks = Counter()
-    for process in (process for one in rounds for process in one.processes if process.role == role):
-        on_cpu += process.stacks or Counter()
-        threads += process.threads
-    return on_cpu, threads

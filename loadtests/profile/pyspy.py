@@ -1,48 +1,40 @@
-"""py-spy: looks at all threads of a process from outside, those that wait as well.
+"""Record the stacks of a process with py-spy, in the file format of https://www.speedscope.app.
 
-It is not what the CPU time is counted with. It stops one thread after another, so that by the time it reads the last
-one, threads that hand work to each other have moved on; docs/profiling.rst has the figures.
+py-spy shows all threads, also waiting threads. It isn't used to count CPU time: it stops one thread after another, so
+by the time it reads the last thread, threads that hand work to each other have moved on (docs/profiling.rst).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import re
+import json
 import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
+from loadtests import files
 from loadtests.observe.cores import pinned
-from loadtests.profile.stacks import Frame, Reader, Stacks
+from loadtests.profile.stacks import Reader
 
-RATE = 20  # samples a second: at its usual 100 an ASGI server, with its many threads, falls behind
+RATE = 20  # samples per second: at py-spy's default of 100 an ASGI server, with its many threads, falls behind
 ENDED_WITHIN_S = 10.0
-
-_FRAME = re.compile(r"(.*) \((.*?)(?::(\d+))?\)")
-_COUNTS = re.compile(r"Samples: (\d+) Errors: (\d+)")
-
-
-@dataclasses.dataclass(frozen=True)
-class Threads:
-    """All threads of one process, looked at ``looks`` times; or why there is nothing (``failure``, a line)."""
-
-    stacks: Stacks
-    looks: int
-    errors: int = 0
-    failure: str = ""
 
 
 def executable() -> str | None:
-    """The path of py-spy; None where it is not installed."""
+    """Return the path of py-spy, or None if it isn't installed."""
     installed = Path(sys.executable).parent / "py-spy"
     return str(installed) if installed.exists() else shutil.which("py-spy")
 
 
 class Spy:
-    """py-spy at work on one process. ``core`` is where it runs (off the servers' cores), None anywhere."""
+    """Run py-spy on one process and write a file.
+
+    Args:
+        pid: The process.
+        file: The file for speedscope. It isn't written if py-spy fails.
+        core: The core for py-spy, which should not be a core of the servers.
+    """
 
     def __init__(self, pid: int, file: Path, core: int | None) -> None:
         self.file = file
@@ -50,8 +42,8 @@ class Spy:
         self._process: subprocess.Popen[str] | None = None
         if program is None:
             return
-        command = [program, "record", "--pid", str(pid), "--output", str(file), "--format", "raw"]
-        command += ["--rate", str(RATE), "--idle", "--threads", "--function", "--full-filenames"]
+        command = [program, "record", "--pid", str(pid), "--output", str(file), "--format", "speedscope"]
+        command += ["--rate", str(RATE), "--idle", "--threads", "--function"]
         with pinned(core):
             self._process = subprocess.Popen(
                 command,
@@ -62,44 +54,34 @@ class Spy:
                 start_new_session=True,  # Ctrl-C is for this process, which then ends its own
             )
 
-    def end(self, reader: Reader) -> Threads:
-        """Ends it and reads what it saw."""
+    def end(self, reader: Reader) -> str:
+        """Stop py-spy and shorten the paths in its file.
+
+        Args:
+            reader: Makes paths relative to the folder of the project or of the packages.
+
+        Returns:
+            The reason if there is no file, or an empty string.
+        """
         if self._process is None:
-            return Threads(Counter(), 0, failure="py-spy is not installed: run `make setup`")
+            return "py-spy is not installed: run `make setup`"
         self._process.send_signal(signal.SIGINT)
         try:
             output, _ = self._process.communicate(timeout=ENDED_WITHIN_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             output, _ = self._process.communicate()
-        counts = _COUNTS.search(output)
-        if counts is None or not self.file.exists():
-            return Threads(Counter(), 0, failure=why(output))
-        stacks, looks = parse(self.file.read_text(encoding="utf-8", errors="replace"), reader)
-        return Threads(stacks, looks, int(counts[2]))
-
-
-def parse(text: str, reader: Reader) -> tuple[Stacks, int]:
-    """The stacks, and how often it looked: as often as it saw the main thread."""
-    stacks: Stacks = Counter()
-    looks = 0
-    for line in text.splitlines():
-        joined, _, count = line.rpartition(" ")
-        thread, *frames = joined.split(";")
-        stacks[tuple(_frame(frame, reader) for frame in frames)] += int(count)
-        looks += int(count) if thread.endswith(": MainThread") else 0
-    return stacks, looks
-
-
-def _frame(text: str, reader: Reader) -> Frame:
-    match = _FRAME.fullmatch(text)
-    if match is None:
-        return Frame(text, "")
-    return reader.frame(match[1], match[2], int(match[3] or 0))
+        if not self.file.exists():
+            return why(output)
+        recorded = json.loads(self.file.read_text(encoding="utf-8"))
+        for frame in recorded["shared"]["frames"]:
+            frame["file"] = reader.frame(frame["name"], frame["file"] or "").file
+        files.write_json(self.file, recorded)
+        return ""
 
 
 def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
-    """What to do about a failure of py-spy, in a line, from its output."""
+    """Return what to do about a failure of py-spy, in a line, from its output."""
     if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":

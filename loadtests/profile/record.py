@@ -6,10 +6,9 @@ import dataclasses
 import math
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType
 
 from loadtests import engines
 from loadtests.cleanup import folders
@@ -78,74 +77,74 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One load: undisturbed, sampled (its CPU time) or watched (by py-spy)."""
+    """One load: undisturbed, or with samples of the CPU time."""
 
-    kind: str
     result: Result
     processes: tuple[Process, ...]
 
 
-Part = tuple[Window, Mapping[int, oncpu.OnCpu]]  # a sampled load, and the samples of its processes by pid
+Part = tuple[Window, Mapping[int, Stacks]]  # a sampled load, and the samples of its processes by pid
 
 
 @dataclasses.dataclass(frozen=True)
 class ProfileRound:
-    """Loads of each kind, of which only the sampled one is in several parts. ``broken`` counts the samples that could
-    not be read, ``failures`` says by process why py-spy could not look into it."""
+    """A load without samples, the same load with samples in several parts, and the samples of the processes."""
 
-    windows: list[Window]
+    undisturbed: Window
+    sampled: list[Window]
     processes: list[Sampled]
-    broken: int
-    errors: int
-    failures: dict[str, str]
 
 
 def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
     """All rounds. Raises UserError where the setup cannot be served or the load cannot be sent."""
-    steps = 3 * plan.rounds
+    steps = 2 * plan.rounds + 1
     rounds = []
     for number in range(plan.rounds):
 
         def report(doing: str, step: int, number: int = number) -> None:
-            progress(f"round {number + 1} of {plan.rounds}: {doing}", 3 * number + step, steps)
+            progress(f"round {number + 1} of {plan.rounds}: {doing}", 2 * number + step, steps)
 
-        try:
+        with _clear_errors(plan):
             rounds.append(_round(plan, report))
-        except NotServing as error:
-            last = error.log.strip().splitlines()
-            raise UserError(f"{plan.setup.name}: {error}" + (f": {last[-1]}" if last else "")) from None
     return rounds
 
 
-def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
-    reader = Reader(str(plan.application.directory))
-    report("without sampling", 0)
+def watch(plan: Plan, folder: Path) -> str:
+    """Serve the setup once more under load, while py-spy writes a file for each Python process into a folder.
+
+    Returns:
+        The reason if there is no file, or an empty string.
+    """
+    with _clear_errors(plan), _served(plan, {}) as running:
+        window = _Watched(plan, running, folder)
+        try:
+            window.load()
+        finally:
+            failures = window.end()
+    # A process that isn't Python's has no file, and needs none.
+    return "" if any(folder.glob("*.speedscope.json")) else next((why for why in failures if why), "")
+
+
+@contextmanager
+def _clear_errors(plan: Plan) -> Iterator[None]:
+    """Raise UserError for a setup that doesn't start, or whose process dies without sampling."""
     try:
-        with _served(plan, {}) as running:
-            undisturbed = _Window(plan, running, "undisturbed").load()
-        with folders.private("profile", memory=False) as stacks:
-            report("sampling CPU time", 1)
-            parts = _sampled_parts(plan, stacks, reader)
-            report("looking at all threads", 2)
-            with _served(plan, _sampler(plan, stacks, timer=False)) as running:
-                watched = _Watched(plan, running, "watched", stacks)
-                try:
-                    last = watched.load()
-                finally:
-                    threads = watched.threads(reader)
+        yield
+    except NotServing as error:
+        last = error.log.strip().splitlines()
+        raise UserError(f"{plan.setup.name}: {error}" + (f": {last[-1]}" if last else "")) from None
     except _Died:
         raise UserError(f"{plan.setup.name}: a process of it died under load, with no sampling at all") from None
-    return ProfileRound(
-        windows=[undisturbed, *(window for window, _ in parts), last],
-        processes=_sampled(parts, last, threads, len(plan.cores.servers)),
-        broken=sum(one.broken for _, found in parts for one in found.values()),
-        errors=sum(one.errors for one in threads.values()),
-        failures={
-            row.name: threads[row.pid].failure
-            for row in last.processes
-            if row.pid in threads and threads[row.pid].failure
-        },
-    )
+
+
+def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
+    report("without sampling", 0)
+    with _served(plan, {}) as running:
+        undisturbed = _Window(plan, running).load()
+    with folders.private("profile", memory=False) as stacks:
+        report("sampling CPU time", 1)
+        parts = _sampled_parts(plan, stacks, Reader(str(plan.application.directory)))
+    return ProfileRound(undisturbed, [window for window, _ in parts], _sampled(parts, len(plan.cores.servers)))
 
 
 def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
@@ -157,7 +156,7 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
         before = len(parts)
         with _served(plan, _sampler(plan, stacks)) as running, suppress(_Died):
             while len(parts) < number:
-                window = _Window(plan, running, "sampled", stacks)
+                window = _Window(plan, running, stacks)
                 part = window.load(plan.duration_s / number, warmed_up=len(parts) > before)
                 parts.append((part, oncpu.between(stacks, window.before, window.after, reader)))
         in_vain = 0 if len(parts) > before else in_vain + 1
@@ -169,9 +168,9 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
     return parts
 
 
-def _sampler(plan: Plan, stacks: Path, timer: bool = True) -> dict[str, str]:
+def _sampler(plan: Plan, stacks: Path) -> dict[str, str]:
     existing = plan.application.environment_for(plan.setup).get("PYTHONPATH") or os.environ.get("PYTHONPATH")
-    return oncpu.environment(stacks, existing, timer)
+    return oncpu.environment(stacks, existing)
 
 
 def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Serving]:
@@ -180,7 +179,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
     return serving(plan.setup, env, plan.application, plan.host)
 
 
-def _sampled(parts: Sequence[Part], watched: Window, threads: Mapping[int, pyspy.Threads], cores: int) -> list[Sampled]:
+def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
     """The processes with their samples. Each start has processes of its own: they are those of the same place."""
     seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
     cpu_s: defaultdict[Place, float] = defaultdict(float)
@@ -189,10 +188,8 @@ def _sampled(parts: Sequence[Part], watched: Window, threads: Mapping[int, pyspy
         for place, row in _places(window).items():
             cpu_s[place] += row.cpu_s
             if row.pid in found:
-                stacks.setdefault(place, Counter()).update(found[row.pid].stacks)
+                stacks.setdefault(place, Counter()).update(found[row.pid])
     all_busy = sum(cpu_s.values()) >= BUSY * cores * seconds
-    looked_at = {place: threads[row.pid] for place, row in _places(watched).items() if row.pid in threads}
-    nothing = pyspy.Threads(Counter(), 0)
     return [
         Sampled(
             role=place[0],
@@ -202,8 +199,6 @@ def _sampled(parts: Sequence[Part], watched: Window, threads: Mapping[int, pyspy
             interval_s=oncpu.INTERVAL_S,
             stacks=stacks.get(place),
             busy=all_busy or used >= BUSY * seconds,
-            threads=looked_at.get(place, nothing).stacks,
-            looks=looked_at.get(place, nothing).looks,
         )
         for place, used in cpu_s.items()
     ]
@@ -222,10 +217,9 @@ def _places(window: Window) -> dict[Place, Process]:
 class _Window:
     """One load on a running setup, and what its processes used and wrote during it."""
 
-    def __init__(self, plan: Plan, running: Serving, kind: str, stacks: Path | None = None) -> None:
+    def __init__(self, plan: Plan, running: Serving, stacks: Path | None = None) -> None:
         self.plan = plan
         self.running = running
-        self.kind = kind
         self.stacks = stacks
         self.before: dict[int, int] = {}
         self.after: dict[int, int] = {}
@@ -250,7 +244,7 @@ class _Window:
         used = processes.difference(self.usage, after)
         if not result.rate or not sum(row.cpu_s for row in used):
             raise UserError(f"{self.plan.setup.name}: too little was answered to profile; give it a longer --duration")
-        return Window(self.kind, result, used)
+        return Window(result, used)
 
     def begin(self) -> None:
         self.usage = self._usage()
@@ -265,17 +259,20 @@ class _Window:
 
 
 class _Watched(_Window):
-    """A load under which py-spy looks at every Python process."""
+    """A load during which py-spy records every process."""
 
-    spies: Mapping[int, pyspy.Spy] = MappingProxyType({})
+    def __init__(self, plan: Plan, running: Serving, folder: Path) -> None:
+        super().__init__(plan, running)
+        self.folder = folder
+        self.spies: list[pyspy.Spy] = []
 
     def begin(self) -> None:
         super().begin()
-        assert self.stacks is not None
         core = self.plan.cores.generator[0]
-        # Only Python's processes write stacks; a program like Redis has none.
-        self.spies = {pid: pyspy.Spy(pid, self.stacks / f"{pid}.raw", core) for pid in self.usage if pid in self.before}
+        for pid, usage in self.usage.items():
+            self.spies.append(pyspy.Spy(pid, self.folder / f"{usage.role}-{pid}.speedscope.json", core))
 
-    def threads(self, reader: Reader) -> dict[int, pyspy.Threads]:
-        """What py-spy saw, by pid."""
-        return {pid: spy.end(reader) for pid, spy in self.spies.items()}
+    def end(self) -> list[str]:
+        """Stop py-spy and return the reason of each failure."""
+        reader = Reader(str(self.plan.application.directory))
+        return [spy.end(reader) for spy in self.spies]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from loadtests.profile.classify import Category, category
@@ -16,8 +15,7 @@ class Sampled:
     """One process in one round of ``seconds``: its CPU time by the kernel, and its samples.
 
     ``stacks`` are the samples of its CPU time, one every ``interval_s``, None for a process that is not Python's.
-    ``busy``: hardly ever idle for want of requests. ``threads`` are the stacks of all threads in ``looks`` looks of
-    py-spy.
+    ``busy``: hardly ever idle for want of requests.
     """
 
     role: str
@@ -27,8 +25,6 @@ class Sampled:
     interval_s: float
     stacks: Stacks | None
     busy: bool = True
-    threads: Stacks = dataclasses.field(default_factory=Counter)
-    looks: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +32,7 @@ class Share:
     """A category's part of a role's CPU time.
 
     ``share`` is over all rounds, ``low`` to ``high`` its 95% interval (Wilson's, as if samples were independent),
-    ``rounds`` the share of each round. ``us_per_request`` is CPU time. ``waiting`` is the mean number of threads in it
-    without the CPU; None where unknown.
+    ``rounds`` the share of each round. ``us_per_request`` is CPU time.
     """
 
     category: Category
@@ -46,7 +41,6 @@ class Share:
     high: float
     rounds: tuple[float, ...]
     us_per_request: float
-    waiting: float | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +70,11 @@ def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float)
     counts = [_counts(processes, busy) for processes in rounds]
     pooled = sum(counts, Counter[Category]())
     total = sum(pooled.values())
-    waiting = _waiting(rounds)
     shares = []
     for kind in Category:
-        if not pooled[kind] and not waiting.get(kind, 0.0) >= 0.005:
+        if not pooled[kind]:
             continue
-        share = pooled[kind] / total if total else 0.0
+        share = pooled[kind] / total
         low, high = wilson(pooled[kind], total)
         shares.append(
             Share(
@@ -91,7 +84,6 @@ def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float)
                 high=high,
                 rounds=tuple(one[kind] / sum(one.values()) for one in counts if sum(one.values())),
                 us_per_request=share * us_per_request,
-                waiting=waiting.get(kind, 0.0) if waiting else None,
             )
         )
     everyone = [one for processes in rounds for one in processes]
@@ -119,19 +111,6 @@ def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
         if busy or process.stacks is None:
             counts[Category.NATIVE] += max(0, round(process.cpu_s / process.interval_s) - sampled)
     return counts
-
-
-def _waiting(rounds: Sequence[Sequence[Sampled]]) -> dict[Category, float]:
-    """Threads in each category that were not on the CPU, on average; empty where nobody looked."""
-    looked = [[one for one in processes if one.looks] for processes in rounds]
-    looked = [processes for processes in looked if processes]
-    threads: dict[Category, float] = defaultdict(float)
-    for process in itertools.chain.from_iterable(looked):
-        for stack, number in process.threads.items():
-            threads[category(stack)] += number / process.looks / len(looked)
-        for stack, number in (process.stacks or {}).items():
-            threads[category(stack)] -= number * process.interval_s / process.seconds / len(looked)
-    return {kind: max(0.0, number) for kind, number in threads.items()}
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:

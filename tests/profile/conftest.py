@@ -22,7 +22,7 @@ def frame_of(text):
     """``function path``: a path that begins with ``lib:`` is the standard library's, with ``app:`` the project's."""
     name, _, path = text.partition(" ")
     origin = {"lib": STANDARD, "app": PROJECT}.get(path.partition(":")[0], INSTALLED)
-    return Frame(name, path.partition(":")[2] or path, 1, origin)
+    return Frame(name, path.partition(":")[2] or path, origin)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def sampled(tmp_path):
 
 @pytest.fixture
 def rounds(stacks):
-    """Two rounds of a profile: a role in Python that was seen by both samplers, and Redis. In each load 1,000 requests
+    """Two rounds of a profile: a role in Python, and Redis. In each load 1,000 requests
     were answered in 10 s."""
     load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=200.0, duration_s=10.0)
     result = good_result(load, completed=1000, ok=1000, unfinished=1000, rate=100.0)
@@ -73,18 +73,10 @@ def rounds(stacks):
         Process("redis", "redis-server", 2, 1.0, peak_rss_mb=10.0, rss_mb=9.0, context_switches=10),
     )
     common = {"seconds": 10.0, "interval_s": 0.5}
-    web = Sampled(role="web", name="gunicorn", cpu_s=5.0, stacks=stacks, threads=stacks, looks=10, **common)
+    web = Sampled(role="web", name="gunicorn", cpu_s=5.0, stacks=stacks, **common)
     redis = Sampled(role="redis", name="redis-server", cpu_s=1.0, stacks=None, **common)
-    return [
-        ProfileRound(
-            windows=[Window(kind, result, rows) for kind in ("undisturbed", "sampled", "watched")],
-            processes=[web, redis],
-            broken=1,
-            errors=2,
-            failures=failures,
-        )
-        for failures in ({}, {"gunicorn": "py-spy is not installed: run `make setup`"})
-    ]
+    window = Window(result, rows)
+    return [ProfileRound(window, [window], [web, redis]) for _ in range(2)]
 
 
 @pytest.fixture

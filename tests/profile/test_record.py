@@ -10,9 +10,6 @@ import pytest
 from loadtests.errors import UserError
 from loadtests.observe.processes import Part, Usage
 from loadtests.profile import record
-from loadtests.profile.pyspy import Threads
-
-LOOKS = 7
 
 
 class Servers:
@@ -66,10 +63,6 @@ def servers(monkeypatch, plan, a_result):
     made = Servers(a_result(plan.load("http://127.0.0.1:1")))
     monkeypatch.setattr(record, "_served", made.served)
     monkeypatch.setattr(record.engines, "get", lambda name: made)
-    monkeypatch.setattr(record._Watched, "begin", record._Window.begin)
-    monkeypatch.setattr(
-        record._Watched, "threads", lambda window, reader: dict.fromkeys(window.usage, Threads({}, LOOKS))
-    )
     return made
 
 
@@ -78,29 +71,25 @@ def recorded(servers, plan):
     return lambda: record.record(dataclasses.replace(plan, rounds=1, host=servers), lambda *step: None)
 
 
-def kinds(rounds):
-    return [window.kind for one in rounds for window in one.windows]
-
-
 PARTS = 5  # of 2 s, in the plan's 10
 
 
-def test_a_round_has_a_load_of_each_kind_and_the_sampled_one_is_in_parts(servers, recorded):
-    assert kinds(recorded()) == ["undisturbed", *["sampled"] * PARTS, "watched"]
-    assert servers.starts == 3
+def test_sampled_load_is_in_parts(servers, recorded):
+    [one] = recorded()
+    assert len(one.sampled) == PARTS
+    assert servers.starts == 2
 
 
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize(("dies_in", "starts"), [({2}, 4), ({4}, 4), ({3, 5, 6}, 6)])
+@pytest.mark.parametrize(("dies_in", "starts"), [({2}, 3), ({4}, 3), ({3, 5, 6}, 5)])
 def test_a_process_that_died_under_the_sampler_costs_that_part_and_a_start(servers, recorded, dies_in, starts, early):
     servers.dies_in, servers.early = dies_in, early
     [one] = recorded()
-    assert kinds([one]) == ["undisturbed", *["sampled"] * PARTS, "watched"]
-    assert (servers.loads, servers.starts) == (2 + PARTS + len(dies_in), starts)
+    assert len(one.sampled) == PARTS
+    assert (servers.loads, servers.starts) == (1 + PARTS + len(dies_in), starts)
     [process] = one.processes
-    assert process.seconds == PARTS * one.windows[1].result.generator[0].wall_s
-    assert process.cpu_s == sum(row.cpu_s for window in one.windows[1:-1] for row in window.processes)
-    assert process.looks == LOOKS
+    assert process.seconds == PARTS * one.sampled[0].result.generator[0].wall_s
+    assert process.cpu_s == sum(row.cpu_s for window in one.sampled for row in window.processes)
 
 
 def test_it_is_not_repeated_for_ever(servers, recorded):
@@ -110,8 +99,13 @@ def test_it_is_not_repeated_for_ever(servers, recorded):
     assert servers.loads == 1 + 1 + 1 + record.MOST_STARTS  # the second start gave one part
 
 
-@pytest.mark.parametrize("load", [1, 2 + PARTS])
-def test_a_process_that_dies_without_a_sampler_is_the_setup_s_own(servers, recorded, load):
-    servers.dies_in = {load}
+def test_death_without_sampler_is_an_error(servers, recorded):
+    servers.dies_in = {1}
     with pytest.raises(UserError, match="gunicorn: a process of it died under load, with no sampling at all"):
         recorded()
+
+
+def test_missing_pyspy_is_reported(servers, plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(record.pyspy, "executable", lambda: None)
+    why = record.watch(dataclasses.replace(plan, host=servers), tmp_path)
+    assert why == "py-spy is not installed: run `make setup`"

@@ -57,16 +57,6 @@ def test_the_dearest_role_comes_first(process):
     assert [role.role for role in roles] == ["worker", "web"]
 
 
-def test_threads_that_wait_are_those_there_less_those_on_the_cpu(process, stack):
-    threads = Counter({stack("run gunicorn/app.py"): 100, stack("_worker lib:concurrent/futures/thread.py"): 300})
-    found = shares([process(threads=threads, looks=100)])
-    # One thread in the server at any time; 600 samples of 10 ms in 20 s are 0.3 of it.
-    assert found[SERVER].waiting == pytest.approx(0.7)
-    assert found[Category.HOPS].waiting == pytest.approx(3.0)
-    assert found[VIEW].waiting == 0.0
-    assert {share.waiting for share in shares([process()]).values()} == {None}  # nobody looked
-
-
 @pytest.mark.parametrize(
     ("hits", "trials", "low", "high"),
     [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.278), (5, 10, 0.237, 0.763), (10, 10, 0.722, 1.0)],

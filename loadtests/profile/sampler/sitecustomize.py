@@ -21,8 +21,6 @@ def start() -> None:
     """Samples this process from now on."""
     path = os.path.join(os.environ["PROFILE_STACKS"], str(os.getpid()))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    if os.environ.get("PROFILE_TIMER") == "0":
-        return  # the file says that here is a process of Python's
     faulthandler.register(signal.SIGPROF, file=file, all_threads=False, chain=False)
     signal.setitimer(signal.ITIMER_PROF, INTERVAL_S, INTERVAL_S)
 
