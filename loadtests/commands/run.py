@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from loadtests.commands import completion
-from loadtests.commands.console import fail, look_first, out, waiting
+from loadtests.commands.console import look_first, out, waiting
 from loadtests.commands.options import (
     LENGTH,
     MACHINES,
@@ -141,7 +141,6 @@ def command(
         from loadtests.plan.kinds import requests
         from loadtests.records.run.folder import Run
         from loadtests.report import reports
-        from loadtests.report.formats import noise_table
 
         if resume is not None:
             _require_alone(context)
@@ -173,11 +172,7 @@ def command(
         else:
             execution = preparing.resume(resume, progress=announce)
     outcome, why = carry_out(execution, anyway)
-    if study_options.against_itself(execution.study) and not noise_table.missing(execution.run):
-        if noise_table.print_noise(execution.run, out):
-            fail("a difference was found where there is none")
-    else:
-        reports.print_report(execution.run, out)
+    reports.print_report(execution.run, out)
     conclude(outcome, why)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
-from loadtests.plan.entries import Entry
+from loadtests.plan.entries import Entry, alike
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
 from loadtests.records.decode import duration
@@ -78,7 +78,7 @@ class StudyOptions:
             study = dataclasses.replace(study, price_per_core_hour=self.price)
         if self.aa:
             study = study.with_copy()
-            if against_itself(study):
+            if len(study.entries) == 2 and alike(*study.entries):
                 title, question = (
                     f"{study.baseline} against itself",
                     "What does this machine report where nothing differs?",
@@ -140,12 +140,6 @@ def of_change(study: Study) -> Study:
             one for entry in kept for one in (Entry(f"{entry.label}{BASE}", f"{entry.setup}{BASE}", entry.env), entry)
         ),
     )
-
-
-def against_itself(study: Study) -> bool:
-    """True for a study of one setup and its A/A copy: all that it finds is noise."""
-    ways = [(entry.setup, entry.env) for entry in study.entries]
-    return len(ways) == 2 and ways[0] == ways[1]
 
 
 def require_websocket_test(own: project.Options | None, study: Study) -> None:

@@ -8,7 +8,6 @@ import pytest
 from loadtests.analyse.compare.fail_if import Rule, failures, parse
 from loadtests.analyse.compare.within import Family, compare, estimates, noise_floors, widest_interval
 from loadtests.analyse.moderated import Noise
-from loadtests.analyse.noise import aa_report
 from loadtests.analyse.verdicts import Verdict, blocks_needed, verdict
 from loadtests.formatting import plus_minus
 
@@ -162,26 +161,3 @@ def test_only_sure_slowdowns_beyond_the_threshold_fail(study):
     assert [one.candidate for one in failures(parse("slower>10%"), found)] == ["much"]
     assert [one.candidate for one in failures(parse("slower>5%"), found)] == ["much", "little"]
     assert [one.candidate for one in failures(parse("faster>5%"), found)] == ["less"]
-
-
-def test_two_labels_of_one_setup_rarely_differ_significantly(study):
-    report = aa_report(study({"gunicorn": 10.0, "gunicorn again": 10.0}, blocks=8))
-    assert report.studies == 2**7
-    assert report.false_share <= 0.05
-    assert report.false_verdicts == []
-
-
-def test_spread_is_that_of_the_ratios_and_many_blocks_draw_their_swaps(study):
-    report = aa_report(study({"a": 10.0, "b": 10.0}, blocks=40, sd=0.02), studies=50)
-    assert report.spread["latency", "p50_ms"] == pytest.approx(0.02 * 2**0.5, rel=0.3)
-    assert report.studies == 50
-
-
-def test_labels_that_do_differ_are_reported(study):
-    report = aa_report(study({"a": 10.0, "b": 11.5}, sd=0.01, blocks=8))
-    assert [one.candidate for one in report.false_verdicts] == ["b"]
-
-
-def test_two_labels_are_needed(study):
-    with pytest.raises(ValueError, match="needs figures of two labels of one setup; there are only those of a"):
-        aa_report(study({"a": 10.0}))

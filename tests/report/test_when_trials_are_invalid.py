@@ -13,12 +13,10 @@ from loadtests.analyse.compare.sides import compare_sides
 from loadtests.analyse.reasons import Reason
 from loadtests.analyse.results import Results
 from loadtests.cli import app
-from loadtests.commands.console import out
 from loadtests.errors import UserError
 from loadtests.records import Evidence
 from loadtests.records.result import NOTHING
 from loadtests.records.run.run_record import LeftOut
-from loadtests.report.formats.noise_table import print_noise
 from loadtests.report.formats.rest import rst
 from tests.fixtures.pages import column, page_of, section
 from tests.report.changed import replaced, resaved
@@ -160,33 +158,6 @@ def test_advice_names_only_options_that_a_run_has():
     options = {option for parameter in run.params for option in parameter.opts}
     named = {option for reason in Reason for option in re.findall(r"--[a-z-]+", reason.remedy)}
     assert named <= options
-
-
-@pytest.mark.parametrize(
-    ("shape", "says"),
-    [
-        ({"lost": lost(("gunicorn", "gunicorn-again"))}, "no trial is valid, so the noise is unknown; its report.html"),
-        ({"lost": lost(("gunicorn-again",))}, "no trial of gunicorn-again is valid, so the noise is unknown"),
-        ({"blocks": 0}, "nothing was measured"),
-        ({"lost": APART}, "no block has a figure of both labels"),
-    ],
-)
-def test_aa_says_why_the_noise_is_unknown(build_run, shape, says):
-    run = build_run(labels=("gunicorn",), tests=("latency",), aa=True, **shape)
-    with pytest.raises(UserError, match=says):
-        print_noise(run, out)
-
-
-@pytest.mark.parametrize(
-    ("blocks", "says"),
-    [
-        (4, r"latency p99 ×.*False verdicts: 0 of "),
-        (1, r"^(?!.*0\.0%).*A single block with figures of both labels shows no noise\."),
-    ],
-)
-def test_the_noise_of_a_trial_and_false_verdicts_are_printed(build_run, capsys, blocks, says):
-    assert print_noise(build_run(labels=("gunicorn",), tests=("latency",), aa=True, blocks=blocks), out) == 0
-    assert re.search(says, " ".join(capsys.readouterr().out.split()))
 
 
 def test_sides_without_common_blocks_are_refused(build_run):
