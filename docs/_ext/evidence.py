@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from lost_deliveries import loss_test
 from measured_roles import OF_A_RUN, ROLES, SHORT, matched
 from reference_runs import REFERENCES, Reference
 
@@ -46,8 +47,10 @@ def unfit(role: str, request: str) -> str | None:
     results = REFERENCES.newest(parts["study"])
     if role == "ratio" and parts["verdict"] in (None, *UNDECIDED):
         return "no significant difference"
-    if role == "lost":
-        return "a share of lost deliveries has no verdict"
+    if role == "lost" and not parts["other"]:
+        return "lost deliveries need a comparison: add 'against' and another setup"
+    if role == "lost" and not loss_test(results, parts["label"], parts["other"], parts["test"]).is_significant:
+        return "no significant difference in lost deliveries"
     if (results.record.database or "").startswith("postgres") and not results.record.service_hosts:
         return "its PostgreSQL wasn't pinned to cores"
     name = parts["metric"] or results.test(parts["test"]).judged[0].name

@@ -3,7 +3,8 @@
     :ratio:`STUDY LABEL TEST [METRIC] [against OTHER] [is VERDICT]`    ×0.35 (×0.30 to ×0.42)
     :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
     :failed:`STUDY LABEL TEST`                                         35.26%
-    :lost:`STUDY LABEL TEST`                                           1.95%
+    :lost:`STUDY LABEL TEST [against OTHER]`                           1.95%
+    :lost-difference:`STUDY LABEL TEST against OTHER [is VERDICT]`     no significant difference (4 of 8 trials ...)
     :held:, :opened:, :left:, :refused:`STUDY LABEL TEST`              96
     :lost-requests:, :disturbed:, :downtime:`STUDY LABEL TEST`         7
     :core-share:`STUDY LABEL TEST RATE`                                31%
@@ -12,11 +13,12 @@
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
 named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
-(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. Held, opened (for
-1,000 requests), left and refused are connections to the database. Lost requests are those of all blocks of a
-deployment, disturbed the seconds that were not as before, and downtime the mean milliseconds of at least five trials. A
-core share is the CPU time per request times a rate. A share is of the CPU time of a profile's role; CATEGORY is
-as in its table. Each figure is a link to the page that it comes from.
+(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. The verdicts on
+lost deliveries are significant and inconclusive; a table shows a share of them only against another setup from which
+it differs significantly. Held, opened (for 1,000 requests), left and refused are connections to the database. Lost
+requests are those of all blocks of a deployment, disturbed the seconds that were not as before, and downtime the mean
+milliseconds of at least five trials. A core share is the CPU time per request times a rate. A share is of the CPU
+time of a profile's role; CATEGORY is as in its table. Each figure is a link to the page that it comes from.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 
 from docutils import nodes
+from lost_deliveries import loss_test
 from reference_runs import REFERENCES, newest_profile
 from scipy import stats
 from sphinx.addnodes import pending_xref
@@ -134,6 +137,18 @@ class LossRole(OfRun):
         return f"{self._share(trials):.2%}"
 
 
+class LostDifferenceRole(OfRun):
+    """The verdict on the lost deliveries of two setups, checked against the claimed one."""
+
+    def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
+        if not request["other"]:
+            raise LookupError("name the other setup: against OTHER")
+        found = loss_test(results, request["label"], request["other"], request["test"])
+        if request["verdict"] not in (None, word := "significant" if found.is_significant else "inconclusive"):
+            raise LookupError(f"the newest run says {word}, {found}: write the sentence anew")
+        return str(found)
+
+
 class ColumnRole(OfRun):
     """What trials count, as a column of a table has it."""
 
@@ -219,6 +234,7 @@ ROLES = {
     "measured": MeasuredRole(),
     "failed": LossRole(failed_share),
     "lost": LossRole(lost_share),
+    "lost-difference": LostDifferenceRole(),
     "held": ColumnRole(held_connections.HELD),
     "opened": ColumnRole(held_connections.PER_1000),
     "left": ColumnRole(held_connections.BEHIND),

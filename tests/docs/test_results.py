@@ -9,6 +9,7 @@ import shutil
 import advice
 import evidence
 import from_results
+import lost_deliveries
 import measured_roles
 import pytest
 import readme
@@ -232,13 +233,32 @@ def test_shown_rows_have_no_problem():
     ("figures", "why"),
     [
         (":ratio:`websockets granian-channels echo-throughput is inconclusive`", "no significant difference"),
-        (":lost:`broadcast uvicorn-channels-redis crowd`", "has no verdict"),
+        (":lost:`broadcast uvicorn-channels-redis crowd`", "need a comparison"),
+        (
+            ":lost:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub`",
+            "no significant difference in lost deliveries",
+        ),
+        (
+            ":lost-difference:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub is significant`",
+            "the newest run says inconclusive",
+        ),
         (":downtime:`reload gunicorn restart`", "5 are needed"),
         (":ratio:`hops hopless async is slower`", "write the sentence anew"),
     ],
 )
 def test_unsupported_figure_is_refused(figures, why):
     assert why in evidence.problem(figures)
+
+
+def test_copy_counts_for_the_baseline():
+    results = measured_roles.REFERENCES.newest("broadcast")
+    found = lost_deliveries.loss_test(results, "uvicorn-channels-redis", "uvicorn-channels-pubsub", "crowd")
+    assert found.trials == (2 * results.blocks, results.blocks)
+
+
+@pytest.mark.parametrize(("losing", "significant"), [((4, 0), True), ((3, 0), False), ((4, 4), False)])
+def test_lost_deliveries_are_tested_by_trial(losing, significant):
+    assert lost_deliveries.LossTest(losing, (4, 4)).is_significant is significant
 
 
 def two_copies(results, **changes):
