@@ -139,4 +139,4 @@ def test_what_can_be_asked_and_what_is_counted_is_on_the_page():
     terms = set(re.findall(r"``([^`]+)``", " ".join(re.findall(r"^``.*``$", page, flags=re.MULTILINE))))
     assert terms == set(Counts(lambda: 0.0).totals())
     assert [fate for fate in Fate if f"``{fate.value}``" not in page] == []
-    assert f"a recipe that ships: {', '.join(recipes.names())}" in page
+    assert f"included recipes: {', '.join(recipes.names())}" in page
