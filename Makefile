@@ -112,6 +112,7 @@ remedies-here:
 	cd packages/hopless && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/hopless/suites/django_suite.py
 	$(BIN)/python packages/hopless/suites/neighbours.py --django 5.2
+	$(BIN)/python packages/hopless/suites/projects.py
 	cd packages/channels-ipc && $(abspath $(BIN))/pytest
 	$(BIN)/python packages/channels-ipc/suites/layer_suite.py
 

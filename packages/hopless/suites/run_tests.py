@@ -4,7 +4,7 @@
 ``django test ARGUMENTS...`` instead of ``runtests.py``, in a project's folder, runs those of a project. With
 ``hopless`` the classes of ``hopless.middleware`` stand in for Django's wherever these are imported; a mutant is a
 middleware's path and one of its hooks (``django...SessionMiddleware:response``), whose predicate then says that it
-never blocks.
+never blocks. With ``whole-stock`` and ``whole-hopless``, each request goes through a complete ASGI handler.
 """
 
 from __future__ import annotations
@@ -13,9 +13,14 @@ import os
 import runpy
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import django
+
+SUITES = Path(__file__).resolve().parent
+WHOLE = "whole-"
+MODULES = ("django", "pytest")
 
 
 def force_asynchronous() -> None:
@@ -62,6 +67,21 @@ def substitute(mutant: str = "") -> None:
         setattr(sys.modules[module], name, ours)
 
 
+def send_through_handler(way: str) -> None:
+    """Send the requests of the synchronous client through a complete ASGI handler."""
+    import whole_handler
+    from django.core.handlers.asgi import ASGIHandler
+
+    if way == "stock":
+        whole_handler.install(ASGIHandler, lambda handler: handler())
+        return
+    from hopless.handler import Handler
+    from hopless.threads import Threads
+
+    threads = Threads(20)
+    whole_handler.install(Handler, lambda handler: handler(threads))
+
+
 def main() -> None:
     way, program, *arguments = sys.argv[1:]
     setup = django.setup
@@ -69,14 +89,17 @@ def main() -> None:
     def setup_and_change(*args: Any, **kwargs: Any) -> None:
         setup(*args, **kwargs)
         django.setup = setup
+        if way.startswith(WHOLE):
+            send_through_handler(way.removeprefix(WHOLE))
+            return
         force_asynchronous()
         if way != "stock":
             substitute("" if way == "hopless" else way)
 
     django.setup = setup_and_change
     sys.argv = [program, *arguments]
-    sys.path[0] = os.getcwd()
-    if program == "django":
+    sys.path[:1] = [os.getcwd(), str(SUITES), str(SUITES.parent)]
+    if program in MODULES:
         runpy.run_module(program, run_name="__main__")
     else:
         runpy.run_path(program, run_name="__main__")

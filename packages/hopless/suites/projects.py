@@ -1,0 +1,126 @@
+"""Compare the results of other projects' tests with hopless and with stock Django.
+
+``python packages/hopless/suites/projects.py [--django 5.2|6.1] [PROJECT...]`` takes the tests of each project from its
+sdist, and runs them in a separate environment. Each request of the synchronous test client goes through a complete ASGI
+handler (``whole_handler.py``): Django's own, and the handler of hopless. The program prints a line for each project. It
+fails if the lists of failures are different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from django_suite import python_for
+from environments import CACHE, environment, this_python
+
+RUN = Path(__file__).with_name("run_tests.py")
+PYTEST = ("pytest==9.0.2", "pytest-django==4.11.1")
+PYTEST_COMMAND = ("pytest", "-p", "no:cacheprovider", "-o", "addopts=", "--tb=no", "-q", "-rfE")
+TEST_COMMAND = ("django", "test", "--verbosity", "0")
+FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))|^(?:FAILED|ERROR) (\S+::\S+)", re.MULTILINE)
+RAN = re.compile(r"^Ran (\d+) tests|(\d+) (?:passed|failed|errors?)\b", re.MULTILINE)
+
+
+class Project(NamedTuple):
+    """A project, and the command that runs its tests in the folder of its sdist.
+
+    Attributes:
+        requirement: The requirement of the project with its version.
+        needs: The other packages that the tests import.
+        command: The program and its arguments for ``run_tests.py``.
+        settings: The settings module of the tests.
+    """
+
+    requirement: str
+    needs: tuple[str, ...]
+    command: tuple[str, ...]
+    settings: str
+
+    @property
+    def name(self) -> str:
+        return self.requirement.partition("==")[0]
+
+    @property
+    def version(self) -> str:
+        return self.requirement.partition("==")[2]
+
+
+PROJECTS = (
+    Project("django-axes==8.3.1", (*PYTEST, "django-ipware==7.0.1"), (*PYTEST_COMMAND, "tests"), "tests.settings"),
+    Project(
+        "django-filter==26.2",
+        ("djangorestframework==3.18.3", "markdown==3.11.3", "django-crispy-forms==2.7", "pytz==2026.6"),
+        (*TEST_COMMAND, "tests"),
+        "tests.settings",
+    ),
+)
+
+
+def sources(project: Project) -> Path:
+    """Return the unpacked sdist of a project, from the user's cache or from the package index."""
+    folder = CACHE / "sdists" / f"{project.name}-{project.version}"
+    if not folder.exists():
+        download = folder.with_suffix(".download")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", project.name]
+        subprocess.run([*command, "--dest", download, f"{project.name}=={project.version}"], check=True)
+        [archive] = download.glob("*.tar.gz")
+        shutil.unpack_archive(archive, download, filter="data")
+        [unpacked] = (found for found in download.iterdir() if found.is_dir())
+        unpacked.rename(folder)
+        shutil.rmtree(download)
+    return folder
+
+
+def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, set[str]]:
+    """Run the tests. Returns: The number of tests, and the names of the failed tests.
+
+    Raises:
+        SystemExit: If the tests didn't start.
+    """
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [python, "-W", "ignore", RUN, f"whole-{way}", *project.command]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+    printed = done.stdout + done.stderr
+    number = sum(int(number) for found in RAN.findall(printed) for number in found if number)
+    if not number:
+        sys.exit(f"{project.name}: the tests did not run ({way}): {printed[-2000:]}")
+    return number, {first or second for first, second in FAILED.findall(printed)}
+
+
+def compare(project: Project, django: str, python: str) -> bool:
+    """Run the tests with stock Django and with hopless. Returns: Whether the same tests fail."""
+    packages = [f"Django=={django}.*", "asgiref>=3.13", project.requirement, *project.needs]
+    own, folder = environment(python, packages), sources(project)
+    number, stock = run(project, folder, own, "stock")
+    number_ours, ours = run(project, folder, own, "hopless")
+    print(f"{project.name}: {number} tests, {len(stock)} fail with stock Django's ASGI handler; with hopless "
+          f"{number_ours} tests, {len(ours - stock)} more fail, {len(stock - ours)} fewer", flush=True)  # fmt: skip
+    for name in sorted(ours ^ stock):
+        print(f"  {'fails' if name in ours else 'passes'} with hopless: {name}")
+    return (number, stock) == (number_ours, ours)
+
+
+def main() -> None:
+    names = [project.name for project in PROJECTS]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--django", choices=("5.2", "6.1"), default="5.2", help="the series of Django (default: 5.2)")
+    parser.add_argument("projects", nargs="*", choices=[*names, []], metavar="PROJECT", help=f"from {', '.join(names)}")
+    options = parser.parse_args()
+    python = python_for("6") if options.django == "6.1" else this_python()
+    if python is None:
+        print("NOT TRIED: Django 6.1 needs Python 3.12 or newer on PATH or in pyenv. Install it and run this again.")
+        return
+    chosen = [project for project in PROJECTS if project.name in (options.projects or names)]
+    same = [compare(project, options.django, python) for project in chosen]
+    sys.exit(not all(same))
+
+
+if __name__ == "__main__":
+    main()
