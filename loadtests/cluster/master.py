@@ -3,9 +3,10 @@
 It listens on loopback, unless its first line of input has another ``host`` and ``port``. That has the ``token`` of the
 cluster, whose keys encrypt (keys.py): who does not know it is not heard. It then writes
 ``{"event": "listening", "port": <n>}``. After that each line, in and out, is the number of a worker, a space, and a
-message of the harness to it, or one of its events. Workers that nobody numbered are numbered as they come. One that is
-not heard of for a while has the event ``lost``; one that says what is no text, or too much of it, ``nonsense``. What is
-no message is dropped. It ends when its standard input closes, and so do they.
+message of the harness to it, or one of its events. If the first line has a ``host``, the workers come by themselves and
+the master numbers them. Otherwise the harness has numbered them. The master refuses a worker with a number that it
+should not have. One that is not heard of for a while has the event ``lost``; one that says what is no text, or too much of it,
+``nonsense``. What is no message is dropped. It ends when its standard input closes, and so do they.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ LOOK_EVERY_S = 0.5
 SENT_WITHIN_S = 0.5  # what was said last
 LOST = json.dumps({"event": "lost"})
 NONSENSE = json.dumps({"event": "nonsense", "value": f"no text, or one of over {wire.MOST_BYTES // 2**20} MB"})
+MISNUMBERED = "the run refuses this worker: it has a number of its own, or none where the run gave one"
+LOOPBACK = "127.0.0.1"
 HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # messages
 LONGEST = wire.MOST_BYTES - 8  # bytes of what a worker says, in a line with its number
 READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection of one that is longer is closed
@@ -73,15 +76,15 @@ class Server(zmqrpc.Server):
 class Master:
     """Between the harness, which reads ``out``, and the workers that have proved themselves."""
 
-    def __init__(self, out: IO[bytes], token: str, host: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, out: IO[bytes], token: str, host: str = "", port: int = 0) -> None:
         runners.HEARTBEAT_LIVENESS = BEATS
         zmqrpc.Server = Server  # type: ignore[misc]
         encrypt(token, READ_BYTES)
-        self._runner: Any = Environment().create_master_runner(host, port)
+        self._runner: Any = Environment().create_master_runner(host or LOOPBACK, port)
+        self._numbers = itertools.count() if host else None
         self._out = out
         self._ids: dict[str, str] = {}  # Locust's, by a worker's number
         self._lost: set[str] = set()
-        self._numbers = itertools.count()
         self._runner.register_message(HERE, self._come)
         self._runner.register_message(TO_HARNESS, self._say)
         self._write(json.dumps({"event": "listening", "port": self._runner.server.port}))
@@ -107,7 +110,10 @@ class Master:
 
     def _come(self, environment: Environment, msg: Any) -> None:
         arrival = msgspec.convert(msg.data, Arrival)
-        number = str(next(self._numbers) if arrival.number is None else arrival.number)
+        if (arrival.number is None) != (self._numbers is not None):
+            self._runner.send_message(TO_WORKER, json.dumps({"end": MISNUMBERED}), msg.node_id)
+            return
+        number = str(arrival.number if self._numbers is None else next(self._numbers))
         if number not in self._ids:
             self._ids[number], msg.data = msg.node_id, arrival.text
             self._say(environment, msg)

@@ -78,7 +78,7 @@ class Joined(Worker):
     def event(self, text: bytes) -> Event:
         try:
             event = super().event(text)
-            if event["event"] == "here":
+            if event["event"] == "here" and not self.came:
                 self.last = event
                 self._come(self._value(Here))
             return event
@@ -89,7 +89,7 @@ class Joined(Worker):
             return {"event": "lost"}
 
     def _come(self, about: Here) -> None:
-        self.about = about
+        self.came, self.about = True, about
         self.where = f"{self.where} ({shown(about.host)})"
         if (names := deploy.differing(deploy.digests(ROOT, deploy.of_load()), about.files)) is not None:
             self.refused = f"{self.where} does not have what is here: {names}; it needs the same revision"

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 
 import psutil
 import pytest
 
 from loadtests.engines import EngineError, cluster
+from loadtests.engines.expected import Expected
 from loadtests.engines.generator_process import wait_for
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -98,6 +100,20 @@ from loadtests.cluster import worker
 worker.exclusive = contextlib.nullcontext
 worker.main()
 """
+MISNUMBERED = """
+import sys
+import locust
+from locust.rpc import Message, zmqrpc
+from loadtests.cluster.keys import encrypt
+
+port, token = sys.argv[1:]
+encrypt(token)
+client = zmqrpc.Client("127.0.0.1", int(port), "hostile")
+client.send(Message("client_ready", locust.__version__, "hostile"))
+client.recv()
+client.send(Message("here", {"number": 9999, "text": '{"event": "here"}'}, "hostile"))
+print(client.recv().data)
+"""
 HONEST = """'{"event": "answer", "value": 1.5}'"""
 
 
@@ -160,3 +176,13 @@ def test_a_worker_whose_master_is_silent_ends_itself(there):
         master.send_signal(signal.SIGSTOP)
         with pytest.raises(EngineError, match=r"^ssh://patient: the master was not heard of any more$"):
             wait_for([worker], "answer", 60)
+
+
+def test_worker_with_own_number_is_refused(monkeypatch, free_port):
+    monkeypatch.setenv("LOAD_TOKEN", token := "0123456789abcdef-of-the-tests")
+    command = [sys.executable, "-c", MISNUMBERED, str(free_port), token]
+    expected = Expected(1, "127.0.0.1", free_port, 5)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as worker:
+        with pytest.raises(UserError, match=r"^0 of 1 worker came within 5 s$"), expected.working("generator", None):
+            pass
+        assert json.loads(worker.stdout.readline())["end"].startswith("the run refuses this worker")
