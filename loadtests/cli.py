@@ -88,7 +88,7 @@ def _general(
 
 def main() -> None:
     """The entry point. Errors that the user can correct are one line; tracebacks are for defects."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _interrupt)
     try:

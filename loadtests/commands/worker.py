@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 from typing import Annotated
 
 import typer
 
-from loadtests.commands.console import err, waiting
+from loadtests.commands.console import err, fail, waiting
+
+INTERRUPTED = 130  # as every other command
 
 
 def command(
@@ -16,6 +21,9 @@ def command(
 
     The run's token is asked for, unless it is in LOAD_TOKEN, or in the file that LOAD_TOKEN_FILE names.
     """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
     with waiting(err):
         from loadtests.engines import load_token
         from loadtests.measure.clients import host_and_port
@@ -25,3 +33,10 @@ def command(
     with waiting(err):
         from loadtests.cluster import joined
     joined.join(host, port, token)
+
+
+def _end(number: int, frame: object) -> None:
+    """End at once. An exception could be raised within an import or a greenlet, which print a traceback."""
+    with contextlib.suppress(SystemExit):
+        fail("interrupted")
+    os._exit(INTERRUPTED)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import re
 import signal
 import socket
@@ -49,6 +50,22 @@ from loadtests.cli import main
 from loadtests.hosts import deploy
 digests = deploy.digests
 deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
+main()
+"""
+# As `python -m loadtests worker`. It gets a signal when it imports a module, or when it looks for the master.
+SIGNALLED = """
+import os, signal, socket, sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == moment:
+            os.kill(os.getpid(), number)
+
+moment, number = sys.argv.pop(), int(sys.argv.pop())
+sys.meta_path.insert(0, Finder())
+if moment == "waiting":
+    socket.create_connection = lambda *_, **__: os.kill(os.getpid(), number)
+from loadtests.cli import main
 main()
 """
 TOKEN = "0123456789abcdef-of-the-tests"
@@ -248,3 +265,23 @@ def test_a_dry_run_waits_for_nobody(command):
     code, printed, errors = command("run", "first-look", "--expect-workers", "2", "--dry-run")
     assert (code, errors) == (0, "")
     assert "Nothing was started" in printed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "moment", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners", "waiting"]
+)
+def test_signal_ends_worker_quietly(number, moment):
+    command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), moment]
+    env = {**os.environ, "LOAD_TOKEN": TOKEN}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
+def test_signal_ends_worker_at_work(cli, under_way):
+    _, one, other = under_way()
+    one.send_signal(signal.SIGTERM)
+    other.send_signal(signal.SIGINT)
+    for worker in (one, other):
+        code, errors = end_of(worker)
+        assert (code, errors.splitlines()[1:]) == (130, ["error: interrupted"])
