@@ -5,8 +5,8 @@ cluster, whose keys encrypt (keys.py): who does not know it is not heard. It the
 ``{"event": "listening", "port": <n>}``. After that each line, in and out, is the number of a worker, a space, and a
 message of the harness to it, or one of its events. If the first line has a ``host``, the workers come by themselves and
 the master numbers them. Otherwise the harness has numbered them. The master refuses a worker with a number that it
-should not have. One that is not heard of for a while has the event ``lost``; one that says what is no text, or too much of it,
-``nonsense``. What is no message is dropped. It ends when its standard input closes, and so do they.
+should not have. One that is not heard of for a while has the event ``lost``; one that says what is no text, or too much
+of it, ``nonsense``. What is no message is dropped. It ends when its standard input closes, and so do they.
 """
 
 from __future__ import annotations

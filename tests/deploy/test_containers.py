@@ -1,6 +1,7 @@
 """deploy/compose and deploy/kubernetes: what they start, and who reaches what. No container engine is needed."""
 
 import fnmatch
+import ipaddress
 import json
 import os
 import re
@@ -70,6 +71,23 @@ def test_compose_starts_a_run_and_as_many_workers_as_it_expects(compose):
     assert {one["image"] for one in compose["services"].values()} == {IMAGE}
     build = run["build"]
     assert (DEPLOY / "compose" / build["context"] / build["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
+
+
+def test_compose_run_can_be_continued(compose):
+    run, worker = compose["services"]["run"], compose["services"]["worker"]
+    assert run["volumes"] == ["results:/srv/benchmark/results"]
+    assert "results" in compose["volumes"]
+    assert "depends_on" not in worker  # else `up worker` starts a run that nobody waits for
+    for file in (DEPLOY / "compose" / "compose.yaml", ROOT / "docs" / "two-machines.rst"):
+        commands = re.findall(r"^#? +docker compose (.*)$", file.read_text(), re.MULTILINE)
+        assert commands[:3] == ["build", "up --detach worker", "run run"]
+
+
+def test_compose_worker_never_gets_address_of_run(compose):
+    load = compose["networks"]["load"]["ipam"]["config"][0]
+    run = ipaddress.ip_address(compose["services"]["run"]["networks"]["load"]["ipv4_address"])
+    assert run in ipaddress.ip_network(load["subnet"])
+    assert run not in ipaddress.ip_network(load["ip_range"])
 
 
 def test_compose_publishes_no_port_and_gives_the_token_as_a_file(compose):

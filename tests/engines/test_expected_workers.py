@@ -52,19 +52,17 @@ digests = deploy.digests
 deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
 main()
 """
-# As `python -m loadtests worker`. It gets a signal when it imports a module, or when it looks for the master.
+# As `python -m loadtests`. It gets a signal when it imports a module.
 SIGNALLED = """
-import os, signal, socket, sys
+import os, sys
 
 class Finder:
     def find_spec(self, name, *_):
-        if name == moment:
+        if name == module:
             os.kill(os.getpid(), number)
 
-moment, number = sys.argv.pop(), int(sys.argv.pop())
+module, number = sys.argv.pop(), int(sys.argv.pop())
 sys.meta_path.insert(0, Finder())
-if moment == "waiting":
-    socket.create_connection = lambda *_, **__: os.kill(os.getpid(), number)
 from loadtests.cli import main
 main()
 """
@@ -268,20 +266,29 @@ def test_a_dry_run_waits_for_nobody(command):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize(
-    "moment", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners", "waiting"]
-)
-def test_signal_ends_worker_quietly(number, moment):
-    command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), moment]
+@pytest.mark.parametrize("module", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners"])
+def test_signal_ends_imports_quietly(number, module):
+    command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), module]
     env = {**os.environ, "LOAD_TOKEN": TOKEN}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 
-def test_signal_ends_worker_at_work(cli, under_way):
-    _, one, other = under_way()
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_ends_waiting_worker(worker, free_port, number):
+    with socket.create_server(("127.0.0.1", free_port)) as listener:
+        waiting = worker()
+        listener.accept()[0].close()
+        with listener.accept()[0]:
+            waiting.send_signal(number)
+            assert end_of(waiting) == (130, "error: interrupted\n")
+
+
+def test_signal_ends_worker_at_work(under_way):
+    run, one, other = under_way()
     one.send_signal(signal.SIGTERM)
     other.send_signal(signal.SIGINT)
     for worker in (one, other):
         code, errors = end_of(worker)
         assert (code, errors.splitlines()[1:]) == (130, ["error: interrupted"])
+    assert end_of(run)[0] == 1
