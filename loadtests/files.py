@@ -57,6 +57,12 @@ def inside(folder: Path, name: str) -> Path:
     raise UserError(f"{shown_end(name)} cannot be read: {why}")
 
 
+def cache() -> Path:
+    """Return the folder of files that outlive a command: overlays of users' projects, and unfinished measurements."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "django-serving-benchmark"
+
+
 def make_folder(path: Path) -> None:
     """Makes a folder and those above it, where they are not there. Raises UserError."""
     try:

@@ -10,7 +10,7 @@ The harness's messages, over Locust's master, are those of the program, and some
 ``prove`` (the way to the servers, see hosts/network.py; its value are the arguments).
 
 It ends, and the generator with it, when its standard input closes or the master is not heard of any more. What it had
-measured until then stays in a file here.
+measured until then stays in a file of the cache folder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from loadtests.cluster.keys import encrypt
 from loadtests.cluster.master import HERE, LONGEST, TO_HARNESS, TO_WORKER
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
-from loadtests.files import ROOT
+from loadtests.files import ROOT, cache, make_folder
 from loadtests.hosts import deploy, network, wire
 from loadtests.hosts.agent.core_watch import CoreWatch
 from loadtests.hosts.agent.lock import exclusive
@@ -47,6 +47,7 @@ from loadtests.observe import calibration, cores, machine
 
 FREE_WITHIN_S = 30.0  # while an earlier worker may be ending what it started
 REACHED_WITHIN_S = 10
+KEPT_FOR_S = 7 * 24 * 3600.0
 KEPT_WITHIN_S = 2.0  # what it had measured, without a master
 Event = dict[str, Any]
 Say = Callable[[Event], None]
@@ -117,8 +118,12 @@ class Carrier:
             self._do(json.loads(text))
 
     def keep(self) -> str:
-        """Ends the loads that have no result yet, and leaves what was measured of them in a file; its path, or empty
-        without one. For the end, when the master is gone."""
+        """End the loads that have no result yet, and save their measurements to a file in the cache folder.
+
+        The worker calls this when the master is gone. It also removes the files of earlier workers after a week.
+
+        Returns: The path of the file, or an empty text if there is no measurement.
+        """
         if self._program is None or not self._begun:
             return ""
         self._kept = Queue()
@@ -127,7 +132,12 @@ class Carrier:
         for name in filter(None, self._begun):
             self._program.write({"load": name, "close": True})
         parts += self._heard("result", len(self._begun))
-        with tempfile.NamedTemporaryFile("w", prefix="load-part-", suffix=".json", delete=False) as file:
+        folder = cache() / "load-parts"
+        make_folder(folder)
+        for old in folder.iterdir():
+            if old.stat().st_mtime < time.time() - KEPT_FOR_S:
+                old.unlink(missing_ok=True)
+        with tempfile.NamedTemporaryFile("w", suffix=".json", dir=folder, delete=False) as file:
             json.dump({"loads": list(self._begun.values()), "events": parts}, file)
         return file.name
 
@@ -264,8 +274,11 @@ def _end_with(given: FileObject) -> None:
 
 def _end_without(runner: Any, carrier: Carrier) -> None:
     runner.greenlet.join()
-    kept = carrier.keep()
     why = "the master was not heard of any more"
+    try:
+        kept = carrier.keep()
+    except (OSError, UserError) as error:
+        kept, why = "", f"{why}; its measurements are lost: {error}"
     print(f"{why}; what was measured is in {kept}" if kept else why, file=sys.stderr)
     end(1)
 

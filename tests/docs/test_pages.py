@@ -19,7 +19,6 @@ from loadtests.records.decode import allowed, type_info
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import RunRecord
 from loadtests.services.origin.recipes import Recipe
-from loadtests.setups.application import overlay
 from loadtests.workload.from_toml import WorkloadTable
 
 FIXED = {"rate": 1, "duration": "1s"}
@@ -88,7 +87,7 @@ def test_what_is_kept_is_on_the_page_of_what_it_does():
     folders = re.findall(r"folders\.(?:make|private)\(\"([a-z]+)\"", sources)
     assert {"serve", "profile"} <= set(folders)
     page = text_of("docs/what-it-does.rst")
-    names = [*(f"bench-{kind}-*" for kind in folders), overlay.cache().name, files.RESULTS.name]
+    names = [*(f"bench-{kind}-*" for kind in folders), files.cache().name, files.RESULTS.name]
     assert [name for name in names if name not in page] == []
 
 

@@ -214,7 +214,11 @@ def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, under_wa
 
 
 def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_path):
-    cli.env["TMPDIR"] = str(tmp_path)
+    cli.env["XDG_CACHE_HOME"] = str(tmp_path)
+    folder = tmp_path / "django-serving-benchmark" / "load-parts"
+    folder.mkdir(parents=True)
+    (old := folder / "old.json").touch()
+    os.utime(old, (0, 0))
     run, *workers = under_way(setup="uvicorn")
     wait_for_requests(cli)
     [master] = running(cli, cluster.MASTER)
@@ -222,15 +226,18 @@ def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_pa
     code, errors = end_of(run)
     assert code == 1
     assert "the workers' master was killed; --resume goes on, with workers that are started anew" in errors
-    sent = 0
+    sent, kept_in = 0, set()
     for one in workers:
         code, errors = end_of(one)
         assert code == 1
-        kept = json.loads(Path(re.search(r"what was measured is in (\S+)", errors)[1]).read_text())
+        file = Path(re.search(r"what was measured is in (\S+)", errors)[1])
+        kept_in.add(file)
+        kept = json.loads(file.read_text())
         [result] = [event for event in kept["events"] if event["event"] == "result"]
         assert result["spreads"]["response_time"]
         sent += result["sent"]
     assert sent > 0
+    assert set(folder.iterdir()) == kept_in
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import dataclasses
 import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
@@ -70,7 +69,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
     # Another Python, other folders of packages, or another hopless take another overlay.
     sources = [file.read_text(encoding="utf-8") for file in sorted(HOPLESS.rglob("hopless/*.py"))]
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
-    folder = cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
+    folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.parent / f"{folder.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -105,12 +104,6 @@ def versions(python: Path) -> dict[str, str]:
     """The version of every package that this Python finds."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
-
-
-def cache() -> Path:
-    """The folder of what the harness makes for users' projects."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "django-serving-benchmark"
 
 
 def _make(folder: Path, python: Path) -> None:

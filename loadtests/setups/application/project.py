@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.records.decode import duration
@@ -99,7 +100,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False) -> F
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
         raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
     # Nothing is written into the project, byte code included.
-    env.setdefault("PYTHONPYCACHEPREFIX", str(overlay.cache() / "pycache"))
+    env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
     settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
     python, remarks = _python(options, directory)
     named = {"wsgi": options.wsgi, "asgi": options.asgi}
