@@ -15,6 +15,9 @@ from loadtests.formatting import plural
 if TYPE_CHECKING:
     from loadtests.measure.check import Check
 
+# Django's default logging prints the traceback only if DEBUG is on.
+NO_LOG = ": its logs are empty; with DEBUG or a console handler in LOGGING, they have the traceback of the error"
+
 
 @with_own_websockets
 def command(
@@ -41,15 +44,17 @@ def command(
         asked = named(path or [], workload)
         setups = [name for text in setups or [] for name in text.split(",") if name]
         chosen = find(setups, hopless)
-        served = project.chosen(own, chosen, announce)
+        requests = asked or ((Request("GET /"),) if own else REQUESTS)
+        served = project.chosen(own, chosen, announce, requests=requests)
     for remark in served.remarks:
         say(f"note: {remark}")
-    requests = asked or ((Request("GET /"),) if own else REQUESTS)
     checked = check(chosen, setups, lambda doing: say(f"{doing} ..."), served.application, requests)
     print_check(checked, every)
     if not checked.good:
         if checked.errors:
             fail("the project does not work, so that nothing can be compared")
+        if checked.only_redirects:
+            fail("every page answered with a redirect, so no view was compared; name other pages with --path")
         different = checked.differences or checked.failed or not any(checked.websocket_failures.values())
         undelivered = "a message over the project's WebSockets was not delivered"
         fail("the setups do not answer alike" if different else undelivered)
@@ -69,6 +74,10 @@ def print_check(checked: Check, every: bool = True) -> None:
         say(f"{', '.join(parts)} (--all says why)")
     for request, status in checked.unexpected:
         say(f"note: {request.method} {request.path} is answered {status}, and `run` needs {request.status}")
+    if checked.varying:
+        pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
+        what = pages or plural(len(checked.varying), "page")
+        say(f"note: the bodies of {what} vary between requests or starts and are not compared")
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
     for request, given in checked.errors:
@@ -78,6 +87,8 @@ def print_check(checked: Check, every: bool = True) -> None:
         _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
         say(f"    {checked.compared[0].name} answered {difference.expected}")
         say(f"    {difference.setup} answered {difference.given}")
+    for name, log in checked.logs.items():
+        _line(name, "bold red", f": the end of its logs:\n{log}" if log else NO_LOG)
     for name, broken in checked.websocket_failures.items():
         for sentence in broken:
             _line(name, "bold red", f": {sentence}")

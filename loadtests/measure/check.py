@@ -16,8 +16,8 @@ from functools import partial
 from loadtests import hosts, setups
 from loadtests.errors import UserError
 from loadtests.serve import scripted
-from loadtests.serve.contract import answers, expectation, meets, show
-from loadtests.serve.http import Answer
+from loadtests.serve.contract import answers, differing_headers, expectation, meets, show, show_both
+from loadtests.serve.http import Answer, common
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import NotServing, Serving, serving
 from loadtests.serve.websocket import broken_cases
@@ -31,7 +31,10 @@ LEAST_FETCH_TIMEOUT_S = 1.0  # a machine that is slow for a moment is no differe
 RECIPE = "fast"  # what the origin plays: answers that are alike at all times
 REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
 
+HASH_SEED = {"PYTHONHASHSEED": "0"}  # the order of sets differs between processes otherwise
+
 Start = Callable[[Setup], AbstractContextManager[Serving]]
+Answers = dict[str, Answer | str]  # by the request's name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +52,9 @@ class Check:
     """What a check found, by setup: ``not_asked`` counts requests that were not sent, by reason; ``websocket_cases``
     are the number of cases and what failed in them, ``websocket_failures`` what failed over the user's WebSockets.
     ``errors`` are requests that a project of the user's answers with a server's error or not at all, and how;
-    ``unexpected`` those that it answers with another status than the request's, and with which."""
+    ``unexpected`` those that it answers with another status than the request's, and with which.
+    ``varying`` are requests whose answers from the first setup vary in their body, or from one start to the next.
+    ``logs`` are the ends of the logs of setups that answered with a server's error."""
 
     requests: Sequence[Request]
     compared: list[Setup] = dataclasses.field(default_factory=list)
@@ -58,15 +63,23 @@ class Check:
     differences: list[Difference] = dataclasses.field(default_factory=list)
     errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
     unexpected: list[tuple[Request, int]] = dataclasses.field(default_factory=list)
+    varying: list[Request] = dataclasses.field(default_factory=list)
+    logs: dict[str, str] = dataclasses.field(default_factory=dict)
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
     websocket_cases: dict[str, tuple[int, list[str]]] = dataclasses.field(default_factory=dict)
     websocket_failures: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     @property
+    def only_redirects(self) -> bool:
+        """Whether each request was answered with a redirect that the request doesn't expect."""
+        redirects = [request for request, status in self.unexpected if 300 <= status < 400]
+        return bool(redirects) and len(redirects) == len(self.requests)
+
+    @property
     def good(self) -> bool:
         """Whether every setup serves and answers as the reference does, also over WebSockets."""
         broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
-        return not self.failed and not self.differences and not self.errors and not any(broken)
+        return not (self.failed or self.differences or self.errors or self.only_redirects or any(broken))
 
 
 def check(
@@ -85,7 +98,7 @@ def check(
     found = [setup for setup in found if named or not (application.own and setup.dialect)]
     host = hosts.at("local")
     bind, port = setups.bind(), setups.port()
-    env = {**host.allot(os.environ.get("CORES")).knobs({}), "BIND": bind, "PORT": str(port)}
+    env = {**host.allot(os.environ.get("CORES")).knobs({}), **HASH_SEED, "BIND": bind, "PORT": str(port)}
     start = partial(serving, application=application, host=host)
     checker = _Checker(application, progress, Check(application.addressed(requests)))
     chosen = checker.servable(found, named)
@@ -149,36 +162,65 @@ class _Checker:
     def compare(self, chosen: Sequence[Setup], start: Start) -> None:
         """Sends each setup the requests and notes what differs from the answers of the first."""
         application, result = self.application, self.result
-        expected: dict[str, Answer | str] = {}
+        expected: Answers | None = None
         for setup in chosen:
             self.progress(setup.name)
+            refused = {one.name: application.refused(setup, (), [one]) for one in result.requests}
+            sent = [one for one in result.requests if refused[one.name] is None]
             try:
-                with start(setup) as server:
-                    refused = {one.name: application.refused(setup, (), [one]) for one in result.requests}
-                    sent = [one for one in result.requests if refused[one.name] is None]
-                    given = dict(zip([one.name for one in sent], answers(server, sent), strict=True))
-                    self._talk(setup, server)
+                given = self._answers(setup, sent, start)
+                if application.own and expected is None:
+                    self._judge(sent, given)
+                    if not result.errors and len(chosen) > 1:
+                        self.progress(f"{setup.name} again: its own starts may differ")
+                        given = self._without_varying(sent, given, self._answers(setup, sent, start))
             except NotServing as error:
                 result.failed.append((setup, error))
-                if not expected and not application.own:
+                if expected is None and not application.own:
                     break  # there is nothing to compare with
                 continue
-            if application.own and not expected:
-                for one in sent:
-                    answer = given[one.name]
-                    if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
-                        result.errors.append((one, show(answer)))
-                    elif answer.status != one.status:
-                        result.unexpected.append((one, answer.status))
-            expected = expected or given
+            expected = given if expected is None else expected
             result.compared.append(setup)
             result.differences += [
-                Difference(setup.name, one, show(expected[one.name]), show(given[one.name]))
+                Difference(setup.name, one, *show_both(expected[one.name], given[one.name]))
                 for one in sent
-                if not _alike(expected[one.name], given[one.name])
+                if one.name in expected and not _alike(expected[one.name], given[one.name])
             ]
             if reasons := Counter(why for why in refused.values() if why is not None):
                 result.not_asked[setup.name] = reasons
+            if result.errors:
+                break
+
+    def _answers(self, setup: Setup, sent: Sequence[Request], start: Start) -> Answers:
+        """Start a setup and return its answers. Keep the end of its logs if one of them is a server error."""
+        with start(setup) as server:
+            given = answers(server, sent)
+            self._talk(setup, server)
+            if self.application.own and any(isinstance(one, str) or one.status >= 500 for one in given):
+                self.result.logs[setup.name] = server.logs()
+        return dict(zip([one.name for one in sent], given, strict=True))
+
+    def _judge(self, sent: Sequence[Request], given: Answers) -> None:
+        """Note which pages the user's project answers with an error or with another status than expected."""
+        for one in sent:
+            answer = given[one.name]
+            if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
+                self.result.errors.append((one, show(answer)))
+            elif answer.status != one.status:
+                self.result.unexpected.append((one, answer.status))
+
+    def _without_varying(self, sent: Sequence[Request], given: Answers, again: Answers) -> Answers:
+        """Return the answers without the parts that differ between two starts, and without answers of another kind."""
+        kept: Answers = {}
+        for one in sent:
+            first, second = given[one.name], again[one.name]
+            if isinstance(first, str) or isinstance(second, str) or not _same_kind(first, second):
+                self.result.varying.append(one)
+                continue
+            kept[one.name] = answer = common(first, second)
+            if answer.varies:
+                self.result.varying.append(one)
+        return kept
 
     def _talk(self, setup: Setup, server: Serving) -> None:
         """Sends a message over the WebSockets of the user's, where there are any and the setup has them."""
@@ -202,4 +244,8 @@ def _alike(reference: Answer | str, given: Answer | str) -> bool:
     """Whether two setups answered alike; two that do not answer are alike as well."""
     if isinstance(reference, str) or isinstance(given, str):
         return reference == given
-    return reference.varies == given.varies and meets(given, expectation(reference, own=False))
+    return not differing_headers(reference, given) and meets(given, expectation(reference, own=False))
+
+
+def _same_kind(first: Answer, second: Answer) -> bool:
+    return (first.status, first.content_type) == (second.status, second.content_type)

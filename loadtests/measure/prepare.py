@@ -237,7 +237,9 @@ def _application(
     for entry in study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     services = any(test.services for test in study.tests)
-    found = project.chosen(own, setups.find(entry.setup for entry in study.entries), progress, services=services)
+    requests = [request for test in study.tests for request in test.requests]
+    found_setups = setups.find(entry.setup for entry in study.entries)
+    found = project.chosen(own, found_setups, progress, requests=requests, services=services)
     kept = OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts) if own else None
     return found.application, kept
 

@@ -42,10 +42,10 @@ def plan(
             f"{setup}: profile looks into today's stack and into yours; it cannot into that of {found.stack}"
         )
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
-    chosen = project.chosen(own, [found], progress)
+    requests = named([path], None)
+    chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
-    named([path], None)
     if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
         raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")

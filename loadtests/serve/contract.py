@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from loadtests.records.run.run_record import Expectation
-from loadtests.serve.http import Answer, ask_again
+from loadtests.serve.http import VARIES, Answer, ask_again
 from loadtests.serve.serving import Serving
 from loadtests.workload import Request
 
@@ -17,6 +17,8 @@ TIMEOUT_S = 30.0
 VERIFIED_WITHIN_S = 10.0  # a request before a trial
 SECONDS_CHANGE_S = 0.6  # twice this is over a second
 FEW = 20
+MAX_SHOWN = 200  # characters of a body
+EXCERPT_BYTES = 80
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
 
 
@@ -80,9 +82,37 @@ def show(given: Answer | str) -> str:
     if isinstance(given, str):
         return given
     body = "and a body that varies" if given.varies else repr(given.body)
-    if len(body) > 200:
+    if len(body) > MAX_SHOWN:
         body = f"{len(given.body)} bytes, SHA-256 {digest(given.body)[:12]}"
     return f"{given.status} {given.content_type or 'without a content type'} {body}"
+
+
+def differing_headers(expected: Answer, given: Answer) -> list[str]:
+    """Return the names of the compared headers that differ, without those whose value varies by itself."""
+    before, after = dict(expected.headers), dict(given.headers)
+    both = ((name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
+    return [name for name, one, other in both if one != other and VARIES not in (one, other)]
+
+
+def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
+    """Return two answers in a line each, with the headers that differ. Long bodies begin at the first difference."""
+    if isinstance(expected, str) or isinstance(given, str):
+        return show(expected), show(given)
+    names = differing_headers(expected, given)
+    bodies = expected.body, given.body
+    differ = (at for at, (one, other) in enumerate(zip(*bodies, strict=False)) if one != other)
+    first = next(differ, min(map(len, bodies)))
+
+    def line(answer: Answer) -> str:
+        headers = dict(answer.headers)
+        lines = [f"{name}: {headers.get(name, 'none')}" for name in names]
+        if not answer.varies and len(repr(answer.body)) > MAX_SHOWN:
+            shown = f"{answer.status} {answer.content_type} {len(answer.body)} bytes"
+            excerpt = f"from byte {first}: {answer.body[first : first + EXCERPT_BYTES]!r}"
+            return "; ".join([shown, *([excerpt] if bodies[0] != bodies[1] else []), *lines])
+        return "; ".join([show(answer), *lines])
+
+    return line(expected), line(given)
 
 
 def digest(body: bytes) -> str:

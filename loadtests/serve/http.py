@@ -14,23 +14,30 @@ import io
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from loadtests.workload.request import Request
 
 MAX_BODY_BYTES = 2**26  # 64 MiB: more than any page, and little enough for any machine
 READ_BYTES = 2**16
+COMPARED_HEADERS = ("Location", "Cache-Control", "Vary", "Content-Encoding")
+VARIES = "varies"  # stands for a header whose value differs between the answers to the same request
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """Status, content type and body. ``varies``: the same request got different bodies, which are left out."""
+    """The parts of an answer that all setups must give alike.
+
+    ``varies`` means that the same request got different bodies, which are left out. ``headers`` are the compared
+    headers with their values in a normal form, sorted by name; cookies are there with their names and attributes.
+    """
 
     status: int
     content_type: str
     body: bytes
     varies: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,17 +154,50 @@ def ask(host: str, port: int, request: Request, timeout_s: float, ca: str | None
     tls = ssl.create_default_context(cadata=ca) if ca is not None else None
     with contextlib.closing(connection(host, port, timeout_s, tls)) as opened:
         response = fetch(opened, request, timeout_s)
-    return Answer(response.status, response.headers.get("Content-Type", ""), response.body)
+    headers = response.headers
+    return Answer(
+        response.status, headers.get("Content-Type", ""), response.body, headers=tuple(sorted(_compared(headers)))
+    )
+
+
+def _compared(headers: http.client.HTTPMessage) -> Iterator[tuple[str, str]]:
+    for name in COMPARED_HEADERS:
+        if values := headers.get_all(name):
+            value = ", ".join(values)
+            words = sorted(word.strip().lower() for word in value.split(","))
+            yield name, value if name == "Location" else ", ".join(words)
+    if cookies := headers.get_all("Set-Cookie"):
+        yield "Set-Cookie", ", ".join(sorted(map(_without_value, cookies)))
+
+
+def _without_value(cookie: str) -> str:
+    """Return the name of a cookie with its attributes. The time in Expires changes with each answer."""
+    first, *attributes = (part.strip() for part in cookie.split(";"))
+    kept = [name if name.lower() == "expires" else one for one in attributes for name in [one.partition("=")[0]]]
+    return f"{first.partition('=')[0]} ({'; '.join(sorted(kept))})"
 
 
 def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
-    """The answer to a request that is sent three times, ``apart_s`` apart, to see whether its body varies: a random row
-    may come twice in a row. A later status or content type replaces an earlier one. Raises what ``ask`` raises."""
+    """Send a request three times, ``apart_s`` apart, and return what the answers have in common.
+
+    Three, because a random row may come twice in a row. Raises the errors of ``ask``.
+    """
     answer = ask()
     for _ in range(2):
         time.sleep(apart_s)
-        again = ask()
-        if (answer.status, answer.content_type) == (again.status, again.content_type) and answer.body != again.body:
-            return dataclasses.replace(again, body=b"", varies=True)
-        answer = again
+        answer = common(answer, ask())
     return answer
+
+
+def common(first: Answer, second: Answer) -> Answer:
+    """Return the second answer with its body and headers marked where they differ from those of the first.
+
+    A later status or content type replaces an earlier one.
+    """
+    if (first.status, first.content_type) != (second.status, second.content_type):
+        return second
+    varies = first.varies or second.varies or first.body != second.body
+    before, after = dict(first.headers), dict(second.headers)
+    names = sorted(before.keys() | after.keys())
+    headers = ((name, after[name] if before.get(name) == after.get(name) else VARIES) for name in names)
+    return dataclasses.replace(second, body=b"" if varies else second.body, varies=varies, headers=tuple(headers))

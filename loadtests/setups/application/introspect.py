@@ -1,10 +1,10 @@
 """Run by the Python of a Django project, in its directory: prints a line of JSON about it.
 
 Arguments are the entry points to try, as ``interface=module:name``; whether to try the whole project as well, as
-``works=check`` (its URLs, and what ``manage.py check`` finds) or ``works=answer`` (a request for its first page, too);
-and the host to ask that of, as ``host=example.org``. Ends with the reason where one of these fails. The object has
-``django`` and ``python`` (versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as ``module:name`` or null) and
-``middleware`` (the number). Imports nothing of this package, which is not installed there.
+``works=check`` (its URLs, and what ``manage.py check`` finds) or ``works=answer`` (a request for a page, too);
+and that page with its host, as ``page=/shop/`` and ``host=example.org``. Ends with the reason where one of these
+fails. The object has ``django`` and ``python`` (versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as
+``module:name`` or null) and ``middleware`` (the number). Imports nothing of this package, which is not installed there.
 """
 
 import importlib
@@ -19,14 +19,14 @@ def main(arguments: "list[str]") -> None:
 
     django.setup()
     given = dict(text.split("=", 1) for text in arguments)
-    works, host = given.pop("works", ""), given.pop("host", "127.0.0.1")
+    works, page, host = given.pop("works", ""), given.pop("page", "/"), given.pop("host", "127.0.0.1")
     for entry_point in given.values():
         module, _, name = entry_point.partition(":")
         getattr(importlib.import_module(module), name or "application")
     if works:
         _check()
     if works == "answer":
-        _answer(host)
+        _answer(page, host)
     print(
         "of the project: "
         + json.dumps(
@@ -52,12 +52,12 @@ def _check() -> None:
             sys.exit(f"manage.py check: {found.msg} ({found.id})".replace("\n", " "))
 
 
-def _answer(host: str) -> None:
+def _answer(page: str, host: str) -> None:
     from django.test import Client
 
-    status = Client(SERVER_NAME=host).get("/").status_code
+    status = Client(SERVER_NAME=host).get(page).status_code
     if status >= 500:
-        sys.exit(f"it answers GET / with {status}")
+        sys.exit(f"it answers GET {page} with {status}")
 
 
 def _entry_point(dotted: "str | None") -> "str | None":

@@ -23,6 +23,7 @@ from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.progress import Announce, silent
+from loadtests.workload import Request
 from loadtests.workload.secrets import without_accounts
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
@@ -78,19 +79,25 @@ class Found:
 
 
 def chosen(
-    options: Options | None, setups: Iterable[Setup], announce: Announce = silent, *, services: bool = False
+    options: Options | None,
+    setups: Iterable[Setup],
+    announce: Announce = silent,
+    *,
+    requests: Iterable[Request] = (),
+    services: bool = False,
 ) -> Found:
-    """The user's project, or the sample where there are no options. Where ``services`` will be started for it, it is
-    not sent a request before they run. Raises UserError, for an invalid knob of the environment before anything of the
-    project is run."""
+    """The user's project, or the sample where there are no options. The first page among the ``requests`` shows whether
+    the project works. Where ``services`` will be started for it, it is not sent a request before they run. Raises
+    UserError, for an invalid knob of the environment before anything of the project is run."""
     require_knobs(os.environ, own=options is not None)
     if options is None:
         return Found(sample(), (), {})
     announce(f"loading {options.app}")
-    return find(options, setups, services)
+    page = next((one.path for one in requests if one.method == "GET"), "/")
+    return find(options, setups, services, page)
 
 
-def find(options: Options, setups: Iterable[Setup], services: bool = False) -> Found:
+def find(options: Options, setups: Iterable[Setup], services: bool = False, page: str = "/") -> Found:
     """The project in ``options.app``, with the servers that it lacks in an overlay. Raises UserError for what is
     missing or does not load, in one line."""
     before = _words(options.before)
@@ -109,7 +116,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False) -> F
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     load = functools.partial(_load, directory, settings, env, within_s)
     works = "check" if before or services else "answer"  # before its command or services it may lack a database
-    facts = load(python, {**named, "works": works, "host": options.host.partition(":")[0]})
+    facts = load(python, {**named, "works": works, "page": page, "host": options.host.partition(":")[0]})
     entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
@@ -125,7 +132,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False) -> F
         remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
     base = None
     if options.base is not None:
-        base = find(dataclasses.replace(options, app=options.base, base=None), setups, services)
+        base = find(dataclasses.replace(options, app=options.base, base=None), setups, services, page)
         of_base = (*base.remarks, *_other_packages(facts["packages"], base.facts["packages"]))
         remarks += [f"base: {one}" for one in of_base if one not in remarks]
     return Found(
@@ -135,7 +142,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False) -> F
             asgi=entry_points["asgi"],
             settings=settings,
             bin=servers.bin,
-            health="/",
+            health=page,
             healthy_within_s=within_s,
             before=before,
             env=env,

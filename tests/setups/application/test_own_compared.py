@@ -1,0 +1,109 @@
+"""The command ``check`` on a user's project whose views differ between starts, or between WSGI and ASGI."""
+
+import pytest
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
+
+URLS = """
+import time
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import path
+
+STARTED = time.time_ns()
+
+
+def by_interface(request):
+    return type(request).__name__
+
+
+def with_header(name):
+    def view(request):
+        return HttpResponse("OK", headers={name: by_interface(request)})
+    return view
+
+
+def cookie(request):
+    response = HttpResponse("OK")
+    response.set_cookie("visit", str(time.time_ns()), httponly=by_interface(request) == "WSGIRequest")
+    return response
+
+
+def fails(request):
+    raise LookupError("the word in the traceback")
+
+
+def fails_under_asgi(request):
+    return fails(request) if by_interface(request) == "ASGIRequest" else HttpResponse("OK")
+
+
+urlpatterns = [
+    path("", fails),
+    path("ok/", lambda request: HttpResponse("OK")),
+    path("set/", lambda request: HttpResponse(str({"a", "b", "c", "d", "e", "f", "g"}))),
+    path("started/", lambda request: HttpResponse(str(STARTED), headers={"Location": f"/{STARTED}"})),
+    path("moved/", lambda request: HttpResponseRedirect("/ok/")),
+    path("location/", with_header("Location")),
+    path("cache/", with_header("Cache-Control")),
+    path("vary/", with_header("Vary")),
+    path("encoding/", with_header("Content-Encoding")),
+    path("cookie/", cookie),
+    path("long/", lambda request: HttpResponse("x" * 5000 + by_interface(request))),
+    path("fails/", fails),
+    path("fails-under-asgi/", fails_under_asgi),
+]
+"""
+
+
+@pytest.fixture
+def check(command, mysite):
+    """Return a function that compares pages of the project on two servers."""
+    (mysite / "mysite" / "urls.py").write_text(URLS)
+
+    def run(*pages):
+        paths = [part for page in pages for part in ("--path", page)]
+        return command("check", "gunicorn", "uvicorn", "--app", mysite, *paths)
+
+    return run
+
+
+def test_values_chosen_at_start_are_ignored(check):
+    code, printed, errors = check("/ok/", "/set/", "/started/")
+    assert code == 0, printed + errors
+    assert "note: the bodies of 1 page vary between requests or starts and are not compared" in printed
+    assert "3 requests to each of 2 setups: 0 differences" in printed
+
+
+def test_differences_in_headers_are_found(check):
+    code, printed, _ = check("/location/", "/cache/", "/vary/", "/encoding/", "/cookie/", "/ok/")
+    assert code == 1
+    assert "6 requests to each of 2 setups: 5 differences" in printed
+    assert "gunicorn answered 200 text/html; charset=utf-8 b'OK'; Location: WSGIRequest" in printed
+    assert "Set-Cookie: visit (HttpOnly; Path=/)" in printed
+    assert "Set-Cookie: visit (Path=/)" in printed
+
+
+def test_long_bodies_show_first_difference(check):
+    _, printed, _ = check("/long/")
+    assert "gunicorn answered 200 text/html; charset=utf-8 5011 bytes; from byte 5000: b'WSGIRequest'" in printed
+    assert "uvicorn answered 200 text/html; charset=utf-8 5011 bytes; from byte 5000: b'ASGIRequest'" in printed
+
+
+def test_only_redirects_are_an_error(check):
+    code, _, errors = check("/moved/")
+    assert code == 1
+    assert "every page answered with a redirect" in errors
+
+
+def test_error_shows_traceback_after_first_setup(check):
+    code, printed, errors = check("/ok/", "/fails/")
+    assert code == 1
+    assert "the project does not work" in errors
+    assert "LookupError: the word in the traceback" in printed
+    assert "uvicorn ..." not in printed
+
+
+def test_error_of_later_setup_shows_traceback(check):
+    code, printed, _ = check("/fails-under-asgi/")
+    assert code == 1
+    assert "uvicorn: the end of its logs:" in printed
+    assert "LookupError: the word in the traceback" in printed
