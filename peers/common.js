@@ -1,7 +1,9 @@
 // What the peers on Node have in common: where they listen, who may open a WebSocket, and that they are well.
 import { createServer } from "node:http";
 
-const { BIND = "127.0.0.1", PORT = "8000", BACKLOG = "2048", KEEP_ALIVE = "60" } = process.env;
+const { env } = process;
+const [BIND, PORT] = [env.BENCH_BIND ?? "127.0.0.1", env.BENCH_PORT ?? "8000"];
+const [BACKLOG, KEEP_ALIVE] = [env.BENCH_BACKLOG ?? "2048", env.BENCH_KEEP_ALIVE ?? "60"];
 
 export const HEARTBEAT_MS = 20_000;
 
@@ -15,7 +17,7 @@ export function answering() {
   return server;
 }
 
-/** Listens on BIND and PORT. */
+/** Listens on BENCH_BIND and BENCH_PORT. */
 export function listen(server) {
   server.listen({ host: BIND, port: Number(PORT), backlog: Number(BACKLOG) });
 }

@@ -4,33 +4,34 @@
 #     supervisord -c supervisor/supervisord.conf
 #     supervisorctl -c supervisor/supervisord.conf start 'daphne-ipc:*'
 #
-# Variables that are set already keep their values.
+# Variables that are set already keep their values. Their prefix keeps them apart from the variables of a served project,
+# which may have a PORT or WORKERS of its own. The harness takes the same knobs without the prefix.
 
 if ! [ -f supervisor/supervisord.conf ]; then
     echo "defaults.sh: source it in the project's root, the directory that holds supervisor/" >&2
     return 1 2>/dev/null || exit 1
 fi
 
-export WORKERS="${WORKERS:-1}"        # processes that run Django
-export THREADS="${THREADS:-1}"        # threads in each, where the server has a pool of them
-export BIND="${BIND:-127.0.0.1}"
-export PORT="${PORT:-8000}"
+export BENCH_WORKERS="${BENCH_WORKERS:-1}"  # processes that run Django
+export BENCH_THREADS="${BENCH_THREADS:-1}"  # threads in each, where the server has a pool of them
+export BENCH_BIND="${BENCH_BIND:-127.0.0.1}"
+export BENCH_PORT="${BENCH_PORT:-8000}"
 
 # Settings of every server that has them (docs/setups.rst has the exceptions). BACKLOG: connections that the kernel
 # holds until the server accepts them; more than the kernel allows is an error to some. KEEP_ALIVE: seconds that an idle
 # connection stays open; Daphne's fixed value.
 most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
-export BACKLOG="${BACKLOG:-$((most < 2048 ? most : 2048))}"
-export KEEP_ALIVE="${KEEP_ALIVE:-60}"
-if [ "$KEEP_ALIVE" -lt 1 ] || [ "$KEEP_ALIVE" -gt 60 ] || [ "$BACKLOG" -lt 128 ]; then
-    echo "defaults.sh: KEEP_ALIVE may be 1 to 60 and BACKLOG 128 or more: what all servers accept" >&2
+export BENCH_BACKLOG="${BENCH_BACKLOG:-$((most < 2048 ? most : 2048))}"
+export BENCH_KEEP_ALIVE="${BENCH_KEEP_ALIVE:-60}"
+if [ "$BENCH_KEEP_ALIVE" -lt 1 ] || [ "$BENCH_KEEP_ALIVE" -gt 60 ] || [ "$BENCH_BACKLOG" -lt 128 ]; then
+    echo "defaults.sh: BENCH_KEEP_ALIVE may be 1 to 60 and BENCH_BACKLOG 128 or more: what all servers accept" >&2
     return 1 2>/dev/null || exit 1
 fi
 
 # After how many requests a worker is replaced, and up to how many more, at random; empty: never. For the setups with
 # max-requests in `renews=`.
-export MAX_REQUESTS="${MAX_REQUESTS:-}"
-export MAX_REQUESTS_JITTER="${MAX_REQUESTS_JITTER:-}"
+export BENCH_MAX_REQUESTS="${BENCH_MAX_REQUESTS:-}"
+export BENCH_MAX_REQUESTS_JITTER="${BENCH_MAX_REQUESTS_JITTER:-}"
 
 # A connection is an open file. Many shells allow 1024 by default and far more on request, which only the load generator
 # makes by itself.
@@ -44,7 +45,7 @@ if [ "$files" != unlimited ] && [ "$files" -lt "$most" ]; then
 fi
 
 # What the service `origin` plays: the name of a recipe (loadtests/services/origin/recipes), or a file's absolute path.
-export ORIGIN_RECIPE="${ORIGIN_RECIPE:-slow}"
+export BENCH_ORIGIN_RECIPE="${BENCH_ORIGIN_RECIPE:-slow}"
 
 # What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
 # channel layer serve the sample project whatever these say.
@@ -54,13 +55,13 @@ export ASGI_APP="${ASGI_APP:-testproject.asgi:application}"
 export DJANGO_SETTINGS_MODULE="${DJANGO_SETTINGS_MODULE:-testproject.settings.base}"
 
 # CPUs for the processes of a setup, as taskset lists them: all that this shell may use.
-if [ -z "${CORES:-}" ]; then
-    CORES=$(taskset -cp $$ | sed 's/.*: //')
+if [ -z "${BENCH_CORES:-}" ]; then
+    BENCH_CORES=$(taskset -cp $$ | sed 's/.*: //')
 fi
-export CORES
+export BENCH_CORES
 
 # CPUs for its services, likewise.
-export SERVICES_CORES="${SERVICES_CORES:-$CORES}"
+export BENCH_SERVICES_CORES="${BENCH_SERVICES_CORES:-$BENCH_CORES}"
 
 # Sockets, logs, process ids: a directory in memory where there is one, private to this user. Its path must be
 # short, because that of a Unix socket may have 107 bytes.
@@ -81,16 +82,17 @@ export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"        # the IPC channel layer's files
 
 # TLS=1: the setups with `tls` in `offers=` answer over TLS, with a certificate of their own that is for BIND and trusted by
 # nobody who was not given it. ECDSA, as Let's Encrypt issues by default.
-export TLS="${TLS:-}" TLS_CERTIFICATE="" TLS_KEY=""
-if [ -n "$TLS" ]; then
-    TLS_CERTIFICATE=$RUN_DIR/tls.crt TLS_KEY=$RUN_DIR/tls.key
-    if ! [ -f "$TLS_CERTIFICATE" ]; then
+export BENCH_TLS="${BENCH_TLS:-}" BENCH_TLS_CERTIFICATE="" BENCH_TLS_KEY=""
+if [ -n "$BENCH_TLS" ]; then
+    BENCH_TLS_CERTIFICATE=$RUN_DIR/tls.crt BENCH_TLS_KEY=$RUN_DIR/tls.key
+    if ! [ -f "$BENCH_TLS_CERTIFICATE" ]; then
         names=DNS:localhost
-        for address in 127.0.0.1 "$BIND" $([ "$BIND" != 0.0.0.0 ] || hostname -I); do
+        for address in 127.0.0.1 "$BENCH_BIND" $([ "$BENCH_BIND" != 0.0.0.0 ] || hostname -I); do
             names=$names,IP:$address
         done
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -subj /CN=localhost \
-            -addext "subjectAltName=$names" -keyout "$TLS_KEY" -out "$TLS_CERTIFICATE" 2>"$RUN_DIR/openssl.log" || {
+            -addext "subjectAltName=$names" -keyout "$BENCH_TLS_KEY" -out "$BENCH_TLS_CERTIFICATE" \
+            2>"$RUN_DIR/openssl.log" || {
             echo "defaults.sh: openssl made no certificate: $(tail -n 1 "$RUN_DIR/openssl.log")" >&2
             return 1 2>/dev/null || exit 1
         }

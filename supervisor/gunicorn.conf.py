@@ -2,12 +2,12 @@
 import os
 from pathlib import Path
 
-max_requests = int(os.environ["MAX_REQUESTS"] or 0)  # 0: never
-max_requests_jitter = int(os.environ["MAX_REQUESTS_JITTER"] or 0)
+max_requests = int(os.environ["BENCH_MAX_REQUESTS"] or 0)  # 0: never
+max_requests_jitter = int(os.environ["BENCH_MAX_REQUESTS_JITTER"] or 0)
 
-if os.environ["TLS"]:
-    certfile, keyfile = os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"]
-    http_protocols = os.environ.get("HTTP_PROTOCOLS", "h1")  # the sync worker speaks no other
+if os.environ["BENCH_TLS"]:
+    certfile, keyfile = os.environ["BENCH_TLS_CERTIFICATE"], os.environ["BENCH_TLS_KEY"]
+    http_protocols = os.environ.get("BENCH_HTTP_PROTOCOLS", "h1")  # the sync worker speaks no other
 
 
 def post_worker_init(worker):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Apache with mod_wsgi in daemon mode on BIND and PORT; all its files are in RUN_DIR.
+# Apache with mod_wsgi in daemon mode on BENCH_BIND and BENCH_PORT; all its files are in RUN_DIR.
 set -eu
 
 folder=$RUN_DIR/mod_wsgi
@@ -28,8 +28,8 @@ become=
 
 # shellcheck disable=SC2086  # a list of words
 exec $become mod_wsgi-express start-server "${WSGI_APP%%:*}" --application-type module \
-    --callable-object "${WSGI_APP#*:}" --host "$BIND" --port "$PORT" --working-directory "$APP_DIR" \
-    --server-root "$folder" --log-to-terminal --locale C.UTF-8 --processes "$WORKERS" --threads "$THREADS" \
-    --server-backlog "$BACKLOG" --daemon-backlog "$BACKLOG" --keep-alive-timeout "$KEEP_ALIVE" \
+    --callable-object "${WSGI_APP#*:}" --host "$BENCH_BIND" --port "$BENCH_PORT" --working-directory "$APP_DIR" \
+    --server-root "$folder" --log-to-terminal --locale C.UTF-8 --processes "$BENCH_WORKERS" --threads "$BENCH_THREADS" \
+    --server-backlog "$BENCH_BACKLOG" --daemon-backlog "$BENCH_BACKLOG" --keep-alive-timeout "$BENCH_KEEP_ALIVE" \
     --limit-request-body 0 --chunked-request --map-head-to-get Off --disable-reloading --shutdown-timeout 3 \
     --include-file "$folder/more.conf"

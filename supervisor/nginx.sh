@@ -1,6 +1,6 @@
 #!/bin/sh
-# nginx in front of servers on Unix sockets: nginx.sh SOCKET [SOCKET]. It listens on BIND and PORT; its files are in
-# RUN_DIR.
+# nginx in front of servers on Unix sockets: nginx.sh SOCKET [SOCKET]. It listens on BENCH_BIND and BENCH_PORT; its files
+# are in RUN_DIR.
 #
 # Buffered both ways, nginx's default: a request is read whole before it is passed on, and the server hands over an
 # answer at once however slowly the client reads. Keep-alive on both sides, as far as the server supports it.
@@ -21,9 +21,10 @@ servers=$(printf '        server unix:%s max_fails=0;\n' "$@")
 
 # Over TLS clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 is no default before nginx 1.23.4.
 tls= certificate=
-if [ -n "$TLS" ]; then
+if [ -n "$BENCH_TLS" ]; then
     tls="ssl http2"
-    certificate="ssl_certificate $TLS_CERTIFICATE; ssl_certificate_key $TLS_KEY; ssl_protocols TLSv1.2 TLSv1.3;"
+    certificate="ssl_certificate $BENCH_TLS_CERTIFICATE; ssl_certificate_key $BENCH_TLS_KEY;
+    ssl_protocols TLSv1.2 TLSv1.3;"
 fi
 
 # nproc: as many workers as there are CPUs that this setup may use ("auto" would count all of the machine's).
@@ -52,7 +53,7 @@ $servers
         keepalive 64;
         keepalive_requests 1000000000;
         # Shorter than the server's: nginx must not send on a connection that the server is closing.
-        keepalive_timeout $((KEEP_ALIVE > 10 ? KEEP_ALIVE - 5 : 1))s;
+        keepalive_timeout $((BENCH_KEEP_ALIVE > 10 ? BENCH_KEEP_ALIVE - 5 : 1))s;
     }
 
     map \$http_upgrade \$connection_to_server {
@@ -61,9 +62,9 @@ $servers
     }
 
     server {
-        listen $BIND:$PORT $tls backlog=$BACKLOG;
+        listen $BENCH_BIND:$BENCH_PORT $tls backlog=$BENCH_BACKLOG;
         $certificate
-        keepalive_timeout ${KEEP_ALIVE}s;
+        keepalive_timeout ${BENCH_KEEP_ALIVE}s;
         keepalive_requests 1000000000;
         client_max_body_size 0;  # Django judges
 

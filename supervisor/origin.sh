@@ -1,6 +1,6 @@
 #!/bin/sh
-# The slow origin: plays ORIGIN_RECIPE on a free port of 127.0.0.1. Its URL is in RUN_DIR/origin.url while it listens.
-# Where ORIGIN_URL names another there is nothing to do.
+# The slow origin: plays BENCH_ORIGIN_RECIPE on a free port of 127.0.0.1. Its URL is in RUN_DIR/origin.url while it
+# listens. Where ORIGIN_URL names another there is nothing to do.
 
 if [ -n "$ORIGIN_URL" ]; then
     echo "origin.sh: ORIGIN_URL names the origin; none is started"
@@ -13,4 +13,4 @@ python=.venv/bin/python
 [ -x "$python" ] || python=python
 unset PYTHONPATH
 
-exec "$python" -m loadtests origin "$ORIGIN_RECIPE" --port 0 --url-file "$RUN_DIR/origin.url"
+exec "$python" -m loadtests origin "$BENCH_ORIGIN_RECIPE" --port 0 --url-file "$RUN_DIR/origin.url"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Redis for the setups that need one, on a Unix socket in RUN_DIR: no TCP port, nothing on disk.
 # Not started where REDIS_URL names another. On a machine of its own, where it is for servers on another one, it listens
-# on BIND and PORT, and wants PASSWORD_OF_SERVICE.
+# on BENCH_BIND and BENCH_PORT, and wants PASSWORD_OF_SERVICE.
 
 if [ -n "${REDIS_URL:-}" ]; then
     echo "redis.sh: using the Redis of REDIS_URL, starting none"
@@ -27,8 +27,8 @@ if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
     # All users can see the options of a command, but not its standard input. With the password nobody must be able to
     # write outside RUN_DIR, or make it follow another Redis.
     exec "$server" - <<CONFIG
-bind $BIND
-port $PORT
+bind $BENCH_BIND
+port $BENCH_PORT
 requirepass $PASSWORD_OF_SERVICE
 rename-command CONFIG ""
 rename-command MODULE ""

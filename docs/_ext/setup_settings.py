@@ -166,7 +166,7 @@ def settings(setup: Setup) -> Iterator[Setting]:
 def plain(text: str) -> str:
     """Without supervisor's markup: ``%(ENV_WORKERS)s`` is WORKERS."""
     text = text.replace("%(here)s/../../", "").replace("%(here)s/..", "supervisor")
-    return re.sub(r"%\(ENV_(\w+)\)s", r"\1", text)
+    return re.sub(r"%\(ENV_(BENCH_)?(\w+)\)s", r"\2", text)
 
 
 def options(words: list[str]) -> Iterator[Setting]:

@@ -6,6 +6,7 @@ origin's mean service time, as the origin measured it, whatever its server costs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -18,7 +19,7 @@ from loadtests.records import OriginObservation, Result, Trial
 
 AGREES = 0.03  # the share by which a rate over some seconds is off by its start and stop
 ERRORS_OF_CHANCE = 2.0  # standard errors of a count
-THREADS = "%(ENV_THREADS)s"  # in the supervisor file of a setup with a thread pool
+THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # in the supervisor file of a setup with a thread pool
 FETCH = "/fetch"  # in the path of a view that fetches through a pool
 
 
@@ -141,7 +142,7 @@ def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None
     workers = _whole(knobs, "WORKERS")
     setup = results.setup(label)
     limits = []
-    if setup.interface == "wsgi" and THREADS in setup.config:
+    if setup.interface == "wsgi" and THREADS.search(setup.config):
         limits.append((workers * _whole(knobs, "THREADS"), "thread"))
     if knobs.get("POOL_SIZE"):
         limits.append((workers * _whole(knobs, "POOL_SIZE") * _whole(knobs, "POOLS"), "connection of the pool"))

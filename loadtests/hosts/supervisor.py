@@ -25,6 +25,7 @@ from loadtests.cleanup import folders
 from loadtests.cleanup.program import guarded, public_environment
 from loadtests.errors import UserError
 from loadtests.hosts.base import Program
+from loadtests.setups import prefixed, without_servers
 from loadtests.setups.services import PASSWORD
 
 # Variables with options of servers: a setup is its file and the knobs, and nothing else.
@@ -43,8 +44,9 @@ COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD
 class Supervisor:
     """A supervisord in a private folder, see ``loadtests.hosts.base.Supervised``; a context manager.
 
-    Takes the knobs as environment variables (see supervisor/defaults.sh). On leaving, all that was started is stopped
-    and the folder is removed; loadtests.cleanup.guard does the same when this process dies.
+    Takes environment variables, the knobs of the servers with their prefix (see supervisor/defaults.sh). On leaving,
+    all that was started is stopped and the folder is removed; loadtests.cleanup.guard does the same when this process
+    dies.
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -58,7 +60,7 @@ class Supervisor:
         # In memory where there is such a place: the IPC layer's queues go below it.
         self.folder = folders.make("serve", memory=True)
         env = {
-            **{name: value for name, value in public_environment(os.environ).items() if name != PASSWORD},
+            **{name: value for name, value in _of_this_process().items() if name != PASSWORD},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
             "RUN_DIR": str(self.folder),
@@ -176,6 +178,13 @@ class Supervisor:
             time.sleep(0.05)
         words = os.pread(out.fileno(), MOST_SHOWN, 0).decode(errors="replace").split()
         raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
+
+
+def _of_this_process() -> dict[str, str]:
+    """Return the variables of this process, with its knobs under the prefix."""
+    env = public_environment(os.environ)
+    knobs = {name: value for name, value in prefixed(env).items() if name not in env}
+    return {**without_servers(env), **knobs}
 
 
 class _ClosedResponse(http.client.HTTPResponse):

@@ -15,6 +15,7 @@ from loadtests.hosts.ssh import Ssh
 from loadtests.observe.machine import boot
 from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
+from loadtests.setups import prefixed
 from loadtests.setups.services import PASSWORD, Service
 
 # Above every pid (proc(5), pid_max): the first service's machine counts from it, the second's from twice as much.
@@ -51,7 +52,7 @@ class WithServices:
 
     @contextlib.contextmanager
     def supervise(self, env: Mapping[str, str]) -> Iterator[Supervised]:
-        port = env["PORT"]
+        port = env["BENCH_PORT"]
         variables: dict[str, str] = {}
         remote = {}
         for name, (service, number) in self._services.items():
@@ -65,7 +66,7 @@ class WithServices:
             variables.update([service.variable_for(address, int(port), self._password)])
             # The servers' cores mean nothing on that machine: a service has all of its own.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
-            remote[name] = RemoteService(number, machine.supervise(own), another)
+            remote[name] = RemoteService(number, machine.supervise(prefixed(own)), another)
         with ExitStack() as stack:
             servers = stack.enter_context(self._servers.supervise({**env, **variables}))
             yield CombinedSupervisor(servers, remote, stack)

@@ -215,7 +215,9 @@ def candidates(setup: Setup, cores: int) -> Sweep:
 def takes(setup: Setup, knob: str) -> bool:
     """Whether the setup's file uses the knob."""
     lines = setup.file.read_text(encoding="utf-8").splitlines()
-    return any(re.search(rf"%\(ENV_{knob}\)|\${{?{knob}\b", line) for line in lines if not line.startswith(";"))
+    return any(
+        re.search(rf"%\(ENV_BENCH_{knob}\)|\${{?BENCH_{knob}\b", line) for line in lines if not line.startswith(";")
+    )
 
 
 def workers(cores: int) -> tuple[str, ...]:

@@ -194,7 +194,8 @@ def serving(
     host.require_free(bind, port)
     of_knobs = () if application.own else required_by(env)
     names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))
-    with host.supervise({**found_here(names), **application.environment_for(setup), **env, "BIND": bind}) as supervised:
+    knobs = setups.prefixed({**env, "BIND": bind})
+    with host.supervise({**found_here(names), **application.environment_for(setup), **knobs}) as supervised:
         running = Serving(
             setup,
             services=names,

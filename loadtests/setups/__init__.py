@@ -1,6 +1,20 @@
 """Reads what supervisor/ has: the setups, and the services that run with them."""
 
-from loadtests.setups.knobs import FETCHING, KNOBS, bind, database, given, port, require_knobs, take, tls, workers
+from loadtests.setups.knobs import (
+    FETCHING,
+    KNOBS,
+    SAMPLES,
+    bind,
+    database,
+    given,
+    port,
+    prefixed,
+    require_knobs,
+    take,
+    tls,
+    without_servers,
+    workers,
+)
 from loadtests.setups.reading import (
     CANNOT,
     HOPLESS,
@@ -25,6 +39,7 @@ __all__ = [
     "MAX_REQUESTS",
     "OFFERS",
     "RELOAD",
+    "SAMPLES",
     "WEBSOCKET",
     "Setup",
     "bind",
@@ -33,4 +48,14 @@ __all__ = [
     "given",
     "known",
 ]
-__all__ += ["missing", "missing_needs", "port", "require_knobs", "take", "tls", "workers"]
+__all__ += [
+    "missing",
+    "missing_needs",
+    "port",
+    "prefixed",
+    "require_knobs",
+    "take",
+    "tls",
+    "without_servers",
+    "workers",
+]

@@ -34,6 +34,9 @@ POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
 FETCH_TIMEOUT_S = (0.05, 60.0)
 
+# Keeps what supervisor/ reads apart from a served project's variables, which may have a PORT of their own.
+PREFIX = "BENCH_"
+
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 # As testproject/testproject/settings/middleware.py.
@@ -183,6 +186,16 @@ SAMPLES = {
 }
 KNOBS = {**SERVERS, **SAMPLES}
 DATABASE_URL = _matching(_DATABASE, "sqlite:///FILE or postgresql://HOST/NAME is needed")
+
+
+def prefixed(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables with the servers' knobs under the prefix that supervisor/ reads."""
+    return {f"{PREFIX}{name}" if name in SERVERS else name: value for name, value in env.items()}
+
+
+def without_servers(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables without the servers' knobs, for a project's own programs."""
+    return {name: value for name, value in env.items() if name not in SERVERS and not name.startswith(PREFIX)}
 
 
 def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:

@@ -13,14 +13,14 @@ class Peer < Rails::Application
   config.hosts.clear
   config.action_cable.mount_path = "/cable"
   # Whoever sends no Origin is no browser, and there is nothing to protect.
-  hosts = ["localhost", "127.0.0.1", "[::1]", ENV["BIND"]].compact.map { |host| Regexp.escape(host) }
+  hosts = ["localhost", "127.0.0.1", "[::1]", ENV["BENCH_BIND"]].compact.map { |host| Regexp.escape(host) }
   config.action_cable.allowed_request_origins = [nil, %r{\Ahttps?://(#{hosts.join("|")})(:\d+)?\z}]
 end
 
 Peer.config.action_cable.cable = {
   "adapter" => ENV.fetch("CABLE_ADAPTER", "async"),
   "url" => redis,
-  "channel_prefix" => "cable:#{ENV["PORT"]}" # setups that run at once may share a Redis, but no room
+  "channel_prefix" => "cable:#{ENV["BENCH_PORT"]}" # setups that run at once may share a Redis, but no room
 }
 
 module ApplicationCable

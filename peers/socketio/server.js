@@ -7,7 +7,7 @@ import { Server } from "socket.io";
 import { HEARTBEAT_MS, allowed, answering, listen } from "../common.js";
 
 const redis = argv.includes("--redis");
-const workers = redis ? Number(env.WORKERS ?? 1) : 1;
+const workers = redis ? Number(env.BENCH_WORKERS ?? 1) : 1;
 
 if (workers > 1 && cluster.isPrimary) {
   for (let worker = 0; worker < workers; worker += 1) cluster.fork();
@@ -47,7 +47,7 @@ async function adapter() {
   for (const client of [publishing, subscribed]) client.on("error", () => {}); // it tries again by itself
   await Promise.all([publishing.connect(), subscribed.connect()]);
   // Setups that run at once may share a Redis, but no room.
-  return createAdapter(publishing, subscribed, { key: `socket.io:${env.PORT ?? ""}` });
+  return createAdapter(publishing, subscribed, { key: `socket.io:${env.BENCH_PORT ?? ""}` });
 }
 
 /** The Redis of REDIS_URL, or the one that supervisor/redis.sh starts. */

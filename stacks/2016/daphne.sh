@@ -6,4 +6,4 @@ verbosity=1
 if [ "${STACK_SETTINGS:-original}" = today ]; then
     verbosity=0
 fi
-exec "$(dirname "$0")/.venv/bin/daphne" --verbosity "$verbosity" --bind 127.0.0.1 --port "$PORT" "$1"
+exec "$(dirname "$0")/.venv/bin/daphne" --verbosity "$verbosity" --bind 127.0.0.1 --port "$BENCH_PORT" "$1"

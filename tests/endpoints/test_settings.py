@@ -80,7 +80,7 @@ def test_setups_that_share_a_redis_share_no_queue(monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0")
     prefixes = set()
     for port in ("8000", "8001"):
-        monkeypatch.setenv("PORT", port)
+        monkeypatch.setenv("BENCH_PORT", port)
         found = runpy.run_module("testproject.settings.channels_redis")
         prefixes.add(found["CHANNEL_LAYERS"]["default"]["CONFIG"]["prefix"])
     assert len(prefixes) == 2

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from loadtests import setups
 from loadtests.hosts.local import Local
 from loadtests.hosts.with_services import WithServices
 from loadtests.setups import redis, services
@@ -197,9 +198,11 @@ def test_cores_of_the_servers_are_none_of_another_machine():
 
     environment = {}
     host = WithServices(Local(), {services.known()["redis"]: OtherHost()})
-    with host.supervise({"BIND": "127.0.0.1", "PORT": "1", "CORES": "0", "SERVICES_CORES": "0"}) as supervised:
+    knobs = {"BIND": "127.0.0.1", "PORT": "1", "CORES": "0", "SERVICES_CORES": "0"}
+    with host.supervise(setups.prefixed(knobs)) as supervised:
         supervised.start("redis")
-    assert (environment["BIND"], environment["CORES"], environment["SERVICES_CORES"]) == ("127.0.0.1", "", "")
+    given = [environment[f"BENCH_{name}"] for name in ("BIND", "CORES", "SERVICES_CORES")]
+    assert given == ["127.0.0.1", "", ""]
 
 
 @pytest.mark.exhaustive

@@ -14,9 +14,9 @@ from loadtests.errors import UserError
 
 
 def test_what_it_said_is_reported_and_its_folder_is_removed():
-    supervised = hosts.at("local").supervise({"KEEP_ALIVE": "99"})
+    supervised = hosts.at("local").supervise({"BENCH_KEEP_ALIVE": "99"})
     with (
-        pytest.raises(UserError, match=r"^supervisord did not start: defaults.sh: KEEP_ALIVE may be 1 to 60"),
+        pytest.raises(UserError, match=r"^supervisord did not start: defaults.sh: BENCH_KEEP_ALIVE may be 1 to 60"),
         supervised,
     ):
         pass
@@ -29,7 +29,7 @@ def test_an_interrupt_as_its_answer_is_closed_is_not_lost(free_port):
             sys.setprofile(None)
             raise KeyboardInterrupt
 
-    with hosts.at("local").supervise({"PORT": str(free_port), "BIND": "127.0.0.1"}) as supervised:
+    with hosts.at("local").supervise({"BENCH_PORT": str(free_port), "BENCH_BIND": "127.0.0.1"}) as supervised:
         sys.setprofile(interrupt)
         try:
             with pytest.raises(KeyboardInterrupt):
@@ -52,7 +52,7 @@ def kill_the_guard(supervised, below, *groups):
 @pytest.mark.servers
 @pytest.mark.parametrize("groups", [["gunicorn"], ["redis", "daphne-redis"]], ids=" ".join)
 def test_where_the_guard_is_killed_all_ends_and_a_line_says_so(groups, free_port):
-    supervised = hosts.at("local").supervise({"PORT": str(free_port), "BIND": "127.0.0.1"})
+    supervised = hosts.at("local").supervise({"BENCH_PORT": str(free_port), "BENCH_BIND": "127.0.0.1"})
     below = []
     with pytest.raises(UserError, match=r"^supervisord was ended by somebody else"), supervised:
         kill_the_guard(supervised, below, *groups)

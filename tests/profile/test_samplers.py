@@ -99,7 +99,7 @@ def test_the_sampler_and_its_reader_agree_on_the_interval():
 @pytest.mark.servers
 def test_what_only_starts_the_servers_is_not_sampled(tmp_path):
     """supervisord becomes another program after a fork, which the timer would kill; the guard is none of them."""
-    knobs = {**sample().environment, "BIND": "127.0.0.1", "PORT": "1"}
+    knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:
         assert supervised.programs("gunicorn")
         assert oncpu.sizes(tmp_path) == {}

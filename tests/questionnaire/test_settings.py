@@ -29,7 +29,7 @@ def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
     found = sessions(env)
     assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
     assert found.service == Path("/run/x/redis.sock")
-    one, two = (sessions({**env, "REDIS_URL": "redis://h/1", "PORT": port}) for port in ("1", "2"))
+    one, two = (sessions({**env, "REDIS_URL": "redis://h/1", "BENCH_PORT": port}) for port in ("1", "2"))
     assert (one.caches["default"]["LOCATION"], one.service) == ("redis://h/1", None)
     assert one.caches["default"]["KEY_PREFIX"] != two.caches["default"]["KEY_PREFIX"]
 

@@ -14,7 +14,8 @@ from tests.fixtures.waiting import wait_for
 
 pytestmark = pytest.mark.exhaustive
 
-KNOBS = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES", "RUN_DIR", "IPC_DIR", "REDIS_URL"]
+NAMES = ["WORKERS", "THREADS", "BIND", "PORT", "CORES", "SERVICES_CORES"]
+KNOBS = [*(f"BENCH_{name}" for name in NAMES), "RUN_DIR", "IPC_DIR", "REDIS_URL"]
 
 
 def sh(script, cwd=ROOT, **environment):
@@ -33,11 +34,13 @@ def run_dir():
 
 
 def test_knobs_that_are_set_stay_and_as_many_files_may_be_open_as_are_allowed(run_dir):
-    script = 'ulimit -S -n 256 && . supervisor/defaults.sh && echo "$WORKERS $THREADS $BIND $PORT $IPC_DIR"'
+    names = "$BENCH_WORKERS $BENCH_THREADS $BENCH_BIND $BENCH_PORT $IPC_DIR"
+    script = f'ulimit -S -n 256 && . supervisor/defaults.sh && echo "{names}"'
     knobs, allowed, most = sh(f"{script} && ulimit -S -n && ulimit -H -n", RUN_DIR=str(run_dir)).stdout.splitlines()
     assert knobs == f"1 1 127.0.0.1 8000 {run_dir}/ipc"
     assert int(allowed) == min(65_536, 65_536 if most == "unlimited" else int(most))
-    given = {"WORKERS": "3", "THREADS": "4", "BIND": "127.0.0.2", "PORT": "9", "IPC_DIR": "/i"}
+    values = ["3", "4", "127.0.0.2", "9", "0", "0"]
+    given = {**dict(zip(KNOBS, values, strict=False)), "IPC_DIR": "/i"}
     assert sh(script, RUN_DIR=str(run_dir), **given).stdout == "3 4 127.0.0.2 9 /i\n"
 
 

@@ -81,7 +81,7 @@ def test_a_setup_has_the_options_that_all_have(name):
     assert programs
     for section in programs:
         program = config[section]
-        assert program["command"].startswith("taskset -c %(ENV_CORES)s ")
+        assert program["command"].startswith("taskset -c %(ENV_BENCH_CORES)s ")
         assert {key: program[key] for key in PROGRAM} == PROGRAM
         assert program["directory"] == DIRECTORIES[setup.stack]
         assert program["process_name"] in ("web", "web_%(process_num)d", "worker_%(process_num)d", "redis", "proxy")

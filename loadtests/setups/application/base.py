@@ -136,7 +136,7 @@ class Application:
         if not self.before:
             return
         shown = shlex.join(self.before)
-        env = {**program.public_environment(os.environ), **self.environment}
+        env = {**setups.without_servers(program.public_environment(os.environ)), **self.environment}
         try:
             ended = program.run(self.before, PREPARED_WITHIN_S, self.directory, env)
         except subprocess.TimeoutExpired:

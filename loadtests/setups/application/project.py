@@ -18,7 +18,7 @@ from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.records.decode import duration
-from loadtests.setups import FETCHING, KNOBS, Setup, require_knobs
+from loadtests.setups import FETCHING, SAMPLES, Setup, require_knobs, without_servers
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
@@ -31,7 +31,7 @@ MARK = "of the project: "  # what introspect.py begins its line with
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # What supervisor/defaults.sh takes from the environment, and the project does not.
-SETS_UP_SERVERS = {*KNOBS, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
+SETS_UP_SERVERS = {*SAMPLES, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -271,7 +271,8 @@ def _load(
     # As text, so that the folder on its path is the project's and not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
-    environment = {**program.public_environment(os.environ), **env, "DJANGO_SETTINGS_MODULE": settings}
+    inherited = without_servers(program.public_environment(os.environ))
+    environment = {**inherited, **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
         ended = program.run([python, "-c", script, *arguments], within_s, directory, environment)
     except subprocess.TimeoutExpired:

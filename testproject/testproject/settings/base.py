@@ -14,7 +14,8 @@ DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 # Where the servers listen is where they are asked.
-ALLOWED_HOSTS += [host for host in (os.environ.get("BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(",")) if host]
+more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(","))
+ALLOWED_HOSTS += [host for host in more_hosts if host]
 
 # Applications, middleware and templates are those of `django-admin startproject` without the admin site and
 # static files: what most projects run. None of the middleware touches the database,

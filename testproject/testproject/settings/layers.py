@@ -46,7 +46,7 @@ def over_redis(environ: Mapping[str, str], backend: str, connections: int, **con
     where neither is known."""
     if "REDIS_URL" in environ:
         address = environ["REDIS_URL"]
-        prefix = f"asgi:{environ.get('PORT', '')}"  # setups that run at once may share a Redis, but no queue
+        prefix = f"asgi:{environ.get('BENCH_PORT', '')}"  # setups that run at once may share a Redis, but no queue
     elif "RUN_DIR" in environ:
         address = f"unix://{environ['RUN_DIR']}/redis.sock"  # where supervisor/redis.sh listens
         prefix = "asgi"

@@ -57,7 +57,7 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
 def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, Any], Path | None]:
     if environ.get("REDIS_URL"):
         # Setups that run at once may share a Redis, but no sessions.
-        address, prefix, socket = environ["REDIS_URL"], f"questionnaire:{environ.get('PORT', '')}", None
+        address, prefix, socket = environ["REDIS_URL"], f"questionnaire:{environ.get('BENCH_PORT', '')}", None
     elif run_dir is not None:
         socket = run_dir / "redis.sock"  # where supervisor/redis.sh listens
         address, prefix = f"unix://{socket}", "questionnaire"

@@ -5,6 +5,7 @@ import pytest
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 URLS = """
+import os
 import time
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import path
@@ -36,7 +37,14 @@ def fails_under_asgi(request):
     return fails(request) if by_interface(request) == "ASGIRequest" else HttpResponse("OK")
 
 
+def variables(request):
+    found = {name: os.environ.get(name) for name in ("PORT", "WORKERS", "THREADS", "TLS", "KEEP_ALIVE")}
+    assert found == {"PORT": "5000", "WORKERS": "8", "THREADS": None, "TLS": None, "KEEP_ALIVE": None}, found
+    return HttpResponse("OK")
+
+
 urlpatterns = [
+    path("variables/", variables),
     path("", fails),
     path("ok/", lambda request: HttpResponse("OK")),
     path("set/", lambda request: HttpResponse(str({"a", "b", "c", "d", "e", "f", "g"}))),
@@ -55,13 +63,18 @@ urlpatterns = [
 
 
 @pytest.fixture
-def check(command, mysite):
-    """Return a function that compares pages of the project on two servers."""
+def project_with_views(mysite):
     (mysite / "mysite" / "urls.py").write_text(URLS)
+    return mysite
+
+
+@pytest.fixture
+def check(command, project_with_views):
+    """Return a function that compares pages of the project on two servers."""
 
     def run(*pages):
         paths = [part for page in pages for part in ("--path", page)]
-        return command("check", "gunicorn", "uvicorn", "--app", mysite, *paths)
+        return command("check", "gunicorn", "uvicorn", "--app", project_with_views, *paths)
 
     return run
 
@@ -107,3 +120,14 @@ def test_error_of_later_setup_shows_traceback(check):
     assert code == 1
     assert "uvicorn: the end of its logs:" in printed
     assert "LookupError: the word in the traceback" in printed
+
+
+def test_project_keeps_variables_of_its_env_file(command, project_with_views, monkeypatch, tmp_path):
+    for name in ("WORKERS", "THREADS", "KEEP_ALIVE"):
+        monkeypatch.setenv(name, "1")
+    file = tmp_path / "env"
+    file.write_text("PORT=5000\nWORKERS=8\n")
+    options = ("--app", project_with_views, "--env-file", file, "--path", "/variables/")
+    code, printed, errors = command("check", "gunicorn", "uvicorn", *options)
+    assert code == 0, printed + errors
+    assert "1 request to each of 2 setups: 0 differences" in printed

@@ -73,8 +73,8 @@ def test_the_variables_of_an_env_file_reach_the_project_and_go_before_those_of_m
     found = find(Options(mysite, env_file=file), [])
     assert found.application.settings == "mysite.production"
     assert not found.facts["debug"]
-    file.write_text("DEBUG=no\nWORKERS=4\nBACKLOG=10\n")
-    assert "BACKLOG, WORKERS would set up the servers" in fails(Options(mysite, env_file=file))
+    file.write_text("DEBUG=no\nRUN_DIR=4\nAPP_DIR=10\n")
+    assert "APP_DIR, RUN_DIR would set up the servers" in fails(Options(mysite, env_file=file))
 
 
 def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):

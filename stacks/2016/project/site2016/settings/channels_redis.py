@@ -13,7 +13,7 @@ CHANNEL_LAYERS = {
         "ROUTING": "site2016.urls.channel_routing",
         "CONFIG": {
             "hosts": [os.environ.get("REDIS_URL") or f"unix://{os.environ['RUN_DIR']}/redis.sock?db=0"],
-            "prefix": f"asgi:{os.environ.get('PORT', '')}:",
+            "prefix": f"asgi:{os.environ.get('BENCH_PORT', '')}:",
         },
     }
 }
