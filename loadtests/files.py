@@ -58,9 +58,17 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def cache() -> Path:
-    """Return the folder of files that outlive a command: overlays of users' projects, and unfinished measurements."""
+    """Return the folder of files that outlive a command: overlays of users' projects, and unfinished measurements.
+
+    Raises:
+        UserError: If another user owns the folder. That user could change the code that a server imports from it.
+    """
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(home) / "django-serving-benchmark"
+    folder = Path(home) / "django-serving-benchmark"
+    for place in (folder, folder / "overlays", folder / "pycache"):
+        if place.exists() and place.stat().st_uid != os.getuid():
+            raise UserError(f"{place} belongs to another user; remove it, or set XDG_CACHE_HOME to another folder")
+    return folder
 
 
 def make_folder(path: Path) -> None:

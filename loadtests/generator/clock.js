@@ -14,3 +14,14 @@ const ORIGIN_MS = Math.max(
 export function nowMs() {
   return performance.now() + ORIGIN_MS;
 }
+
+/**
+ * Call a function at a time of the clock, or soon if that time is over. Node 24 warns of negative delays.
+ *
+ * @param {number} dueMs
+ * @param {() => void} act
+ * @returns {NodeJS.Timeout}
+ */
+export function callAt(dueMs, act) {
+  return setTimeout(act, Math.max(0, dueMs - nowMs()));
+}

@@ -3,7 +3,7 @@
 // The load doesn't stop during a server's pause: a pause in a slice moves the edges of the slice that are still to come (see
 // sliceclock.js), and more sends at the same rate follow the schedule.
 
-import { nowMs } from './clock.js';
+import { callAt, nowMs } from './clock.js';
 import { Load } from './load.js';
 import { Pacer } from './pacer.js';
 import { Schedule, furtherMoments, scheduleOf } from './schedule.js';
@@ -108,10 +108,10 @@ export class Scheduled extends Load {
     const outstanding = () => this.inFlight + this.noticed - this.next;
     /** @type {(edge: 'fromMs' | 'endMs', act: () => void) => void} */
     const at = (edge, act) => {
-      setTimeout(() => {
+      callAt(this[edge], () => {
         this.follow(nowMs()); // a pause may have moved the edge
         return this.growth !== growth || this[edge] <= nowMs() + 1 ? act() : at(edge, act);
-      }, this[edge] - nowMs());
+      });
     };
     const growth = () => {
       if (this.growth === growth) {

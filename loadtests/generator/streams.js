@@ -1,6 +1,6 @@
 // Streams of events, a number of them at once: they begin, are read, and their clients stay or leave.
 
-import { nowMs } from './clock.js';
+import { callAt, nowMs } from './clock.js';
 import { readDelay } from './read_delay.js';
 import { uniforms } from './schedule.js';
 import { Endings, StreamTally } from './stream_tally.js';
@@ -59,7 +59,7 @@ export class EventStreams {
       this.open(from + ((k + chance()) / this.count) * this.lengthMs);
     }
     if (this.endings) {
-      setTimeout(() => this.ask(), this.endMs - nowMs());
+      callAt(this.endMs, () => this.ask());
     }
   }
 
@@ -74,7 +74,7 @@ export class EventStreams {
 
   open(/** @type {number} */ dueMs) {
     if (dueMs < this.endMs) {
-      setTimeout(() => this.begun(dueMs), dueMs - nowMs());
+      callAt(dueMs, () => this.begun(dueMs));
     }
   }
 
@@ -85,7 +85,7 @@ export class EventStreams {
       this.live.set(connection, stream);
       this.asking.send(connection, dueMs, stream.number);
       if (this.leaveMs !== null) {
-        setTimeout(() => this.leave(connection), dueMs + this.leaveMs - nowMs());
+        callAt(dueMs + this.leaveMs, () => this.leave(connection));
       }
     }
   }

@@ -85,12 +85,7 @@ class Study:
 
     def require_feasible(self, where: str) -> None:
         """Raises UserError where it has more trials than a run may have; ``where`` begins the message."""
-        trials = self.most_trials
-        if trials > MOST_TRIALS:
-            of = f"{plural(len(self.entries), 'setup')} × {plural(len(self.tests), 'test')}"
-            raise UserError(
-                f"{where}: {of} × {plural(self.blocks, 'block')} are {trials:,} trials; a run may have {MOST_TRIALS:,}"
-            )
+        _require_few(len(self.entries), len(self.tests), self.blocks, where, self.most_trials)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
         """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
@@ -198,6 +193,8 @@ def load(name_or_path: str) -> Study:
 def parse(values: dict[str, Any], name: str, where: str) -> Study:
     """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
     table = decode.convert(values, StudyTable, where)
+    # Before thousands of setups and tests are read one by one, which takes long.
+    _require_few(len(table.setups or [""]), len(table.tests), table.blocks, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
     entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
     labels = [entry.label for entry in entries]
@@ -228,6 +225,13 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     study = study.with_copy() if table.aa else study
     study.require_feasible(where)
     return study
+
+
+def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int = 0) -> None:
+    trials = trials or setups * tests * blocks
+    if trials > MOST_TRIALS:
+        of = f"{plural(setups, 'setup')} × {plural(tests, 'test')} × {plural(blocks, 'block')}"
+        raise UserError(f"{where}: {of} are {trials:,} trials; a run may have {MOST_TRIALS:,}")
 
 
 def from_dict(values: dict[str, Any]) -> Study:

@@ -15,6 +15,8 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
+MAX_LINE_CHARACTERS = 65_536  # servers refuse far shorter requests
+MAX_REQUESTS = 2_000_000  # all requests are in memory at once
 # What a visitor's browser had in its cache, or requested in part. A load has no cache and asks for the whole.
 WHOLE = {206: 200, 304: 200}
 # What servers write where nobody was answered, or nobody waited for it: a visitor was slow (408), nginx closed the
@@ -36,33 +38,39 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     Takes the lines, what errors call the file, and what takes the secrets out. Raises UserError where a line is in no
     known format, unless such lines are to be skipped.
     """
-    found: list[tuple[float, str, str]] = []
+    sent: list[Sent] = []
     unknown: list[int] = []
+    not_http = 0
+    given_up: Counter[str] = Counter()
+    others: Counter[str] = Counter()
     for number, line in enumerate(lines, start=1):
-        parsed = _parsed(line.rstrip("\r\n"))
-        if parsed is not None:
-            found.append(parsed)
-        elif line.strip():
-            unknown.append(number)
+        parsed = _parsed(line.rstrip("\r\n")) if len(line) <= MAX_LINE_CHARACTERS else None
+        if parsed is None:
+            unknown += [number] if line.strip() else []
+            continue
+        at, text, status = parsed
+        if (match := _REQUEST.fullmatch(text)) is None:
+            not_http += 1
+        elif status in UNANSWERED:
+            given_up[status] += 1
+        elif match[1] in WITHOUT_BODY:
+            sent.append(Sent(at, match[1], _path(match[2], redaction), _status(status)))
+        else:
+            others[match[1]] += 1
+        if len(sent) > MAX_REQUESTS:
+            raise UserError(f"{where}: has more than {MAX_REQUESTS:,} requests; take a part of it, as with head -n")
+    found = len(sent) + not_http + given_up.total() + others.total()
     if not found and not unknown:
         raise UserError(f"{where}: an empty access log")
     if unknown and not (skip_unknown and found):
         more = f" and {len(unknown) - 1:,} more are" if len(unknown) > 1 else " is"
         skip = "; --skip-unknown leaves them out" if found else ""
         raise UserError(f"{where}: line {unknown[0]}{more} in no known format ({FORMATS}){skip}")
-    requests = [(at, match, status) for at, text, status in found if (match := _REQUEST.fullmatch(text))]
-    answered = [one for one in requests if one[2] not in UNANSWERED]
-    sent = [
-        Sent(at, match[1], _path(match[2], redaction), _status(status))
-        for at, match, status in answered
-        if match[1] in WITHOUT_BODY
-    ]
-    others = Counter(match[1] for _, match, _ in answered if match[1] not in WITHOUT_BODY)
-    given_up = sorted({status for _, _, status in requests if status in UNANSWERED})
+    statuses = ", ".join(sorted(given_up))
     return list(_spread(sent)), [
         *left_out("in no known format", len(unknown)),
-        *left_out("that are not HTTP requests", len(found) - len(requests)),
-        *left_out(f"that were not answered (status {', '.join(given_up)} of the log)", len(requests) - len(answered)),
+        *left_out("that are not HTTP requests", not_http),
+        *left_out(f"that were not answered (status {statuses} of the log)", given_up.total()),
         *left_out(f"with a body, which a log does not hold ({', '.join(sorted(others))})", others.total()),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 from pathlib import Path
 
@@ -62,12 +63,12 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
         )
     if kind == "har" and options.skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
-    text = _text(file)
     redaction = Redaction(options.keep)
     if kind == "har":
-        sent, remarks = har.read(text, str(file), options.host, redaction)
+        sent, remarks = har.read(_text(file), str(file), options.host, redaction)
     else:
-        sent, remarks = accesslog.read(text.split("\n"), str(file), options.skip_unknown, redaction)
+        lines = map(_decoded, io.BytesIO(_content(file)))
+        sent, remarks = accesslog.read(lines, str(file), options.skip_unknown, redaction)
     found = recorded.workload(sent, options.most, options.times, str(file))
     return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
 
@@ -85,9 +86,16 @@ def text(found: RecordedWorkload, file: Path) -> str:
 
 
 def _text(file: Path) -> str:
+    return _decoded(_content(file)).replace("\r\n", "\n")
+
+
+def _content(file: Path) -> bytes:
     try:
-        content = files.read(file, MOST_BYTES, pipes=True)
+        return files.read(file, MOST_BYTES, pipes=True)
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _decoded(content: bytes) -> str:
     # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
-    return content.decode("utf-8-sig", errors="surrogateescape").replace("\r\n", "\n")
+    return content.decode("utf-8-sig", errors="surrogateescape")

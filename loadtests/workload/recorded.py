@@ -11,7 +11,7 @@ from loadtests.formatting import plural
 from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)  # there may be millions
 class Sent:
     """One request as it was recorded: when, in seconds of some clock, and what."""
 

@@ -181,3 +181,9 @@ def test_a_mistake_in_a_sweep_gets_one_line(table, says):
 def test_a_study_has_setups_or_a_sweep_and_a_test(table, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         parsed(**table)
+
+
+def test_too_many_tests_are_refused_first():
+    tests = {f"t{number}": {"kind": "no kind"} for number in range(20_000)}
+    with pytest.raises(UserError, match="1 setup × 20,000 tests × 5 blocks are 100,000 trials"):
+        parsed(setups=["no setup"], tests=tests, blocks=5)

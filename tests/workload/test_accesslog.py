@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadtests.errors import UserError
+from loadtests.workload import accesslog
 from loadtests.workload.convert import ConvertOptions, convert
 from loadtests.workload.redaction import Keep
 
@@ -16,6 +17,17 @@ NGINX = (
 
 def line(request="GET / HTTP/1.1", status=200, second=0):
     return NGINX.format(request=request, status=status, second=second)
+
+
+def test_very_long_line_is_unknown(log):
+    with pytest.raises(UserError, match="line 1 is in no known format"):
+        convert("log", log(line(f"GET /{'a' * 100_000} HTTP/1.1"), line()))
+
+
+def test_very_long_log_is_refused(log, monkeypatch):
+    monkeypatch.setattr(accesslog, "MAX_REQUESTS", 2)
+    with pytest.raises(UserError, match="has more than 2 requests; take a part of it"):
+        convert("log", log(*[line()] * 3))
 
 
 def requests(found):

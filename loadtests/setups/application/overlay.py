@@ -15,6 +15,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from loadtests import files
 from loadtests.cleanup import program
@@ -71,7 +72,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
     folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.parent / f"{folder.name}.lock", "w") as lock:
+    with _opened_lock(folder.parent / f"{folder.name}.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / "made-for.json"
         missing = pins
@@ -104,6 +105,14 @@ def versions(python: Path) -> dict[str, str]:
     """The version of every package that this Python finds."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
+
+
+def _opened_lock(path: Path) -> IO[str]:
+    """Open a lock file for writing. Opening a link would empty the file that it leads to."""
+    try:
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w")
+    except OSError as error:
+        raise UserError(f"{path} cannot be opened: {error.strerror}; remove it") from None
 
 
 def _make(folder: Path, python: Path) -> None:

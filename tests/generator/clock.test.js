@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { callAt, nowMs } from '../../loadtests/generator/clock.js';
+
+test('a time that is over gives no negative delay', (t) => {
+  const delays = [];
+  t.mock.method(globalThis, 'setTimeout', (act, delay) => delays.push(delay));
+  callAt(nowMs() - 1000, () => {});
+  callAt(nowMs() + 1000, () => {});
+  assert.equal(delays[0], 0);
+  assert.ok(delays[1] > 0 && delays[1] <= 1000);
+});

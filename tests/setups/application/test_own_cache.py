@@ -1,0 +1,44 @@
+"""The cache folder for users' projects, if another user prepared it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.setups.application import overlay
+from loadtests.setups.application.project import Options, find
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "django-serving-benchmark"
+
+
+def test_cache_of_another_user_is_refused(cache, mysite, monkeypatch):
+    cache.mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
+    with pytest.raises(UserError, match="belongs to another user"):
+        find(Options(mysite), [])
+
+
+def test_lock_that_is_a_link_is_refused(cache, monkeypatch, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(Path(sys.executable).resolve())
+    (cache / "overlays").mkdir(parents=True)
+
+    class Name:
+        def hexdigest(self):
+            return "0123456789abcdef"
+
+    monkeypatch.setattr(overlay.hashlib, "sha256", lambda content: Name())
+    (cache / "overlays" / "0123456789abcdef.lock").symlink_to(victim)
+    with pytest.raises(UserError, match="lock cannot be opened"):
+        overlay.make(python, setups.find(["waitress"]))
+    assert victim.read_text() == "kept"
