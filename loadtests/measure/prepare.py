@@ -31,6 +31,7 @@ from loadtests.setups import other_stacks, services
 from loadtests.setups.application import Application, project, sample
 from loadtests.setups.application.own_websocket import without_secrets
 from loadtests.setups.application.progress import Announce, silent
+from loadtests.workload.secrets import REPLACED
 
 SEEDS = 2**32
 
@@ -189,6 +190,10 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
+    headers = (one for test in record.study.tests for request in test.requests for one in request.headers)
+    if not_kept := sorted({name for name, value in headers if value == REPLACED}):
+        names = ", ".join(not_kept)
+        raise UserError(f"{folder}: its requests have {names}, whose value a run folder does not keep; start a new run")
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:

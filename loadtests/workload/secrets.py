@@ -7,9 +7,13 @@ mistake is in the hands of whoever gets the file.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 
 REPLACED = "REPLACED"
+# The options whose values a run folder never keeps. Headers of requests have ``without_secret_headers``, accounts in
+# URLs ``without_accounts``. Secrets of users who sign in stay in the environment (``cleanup.program.SECRET_PREFIX``).
+SECRET_OPTIONS = ("--ws-cookie", "--ws-header", "--ws-subprotocol")
 
 # Parts of a name that tell a secret wherever they stand in it, once all but letters and digits is left out.
 _TELLING = re.compile(
@@ -60,6 +64,11 @@ def telling(name: str) -> bool:
     """Whether what has this name is likely a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     return _TELLING.search(squeezed) is not None or any(word.lower() in _TELLING_WORDS for word in _WORD.findall(name))
+
+
+def without_secret_headers(headers: Iterable[Iterable[str]]) -> list[list[str]]:
+    """Return the headers, with the values of those replaced that may let somebody in, such as cookies."""
+    return [[name, REPLACED if telling(name) else value] for name, value in headers]
 
 
 def secret_of_name(name: str, value: str) -> bool:

@@ -14,7 +14,7 @@ from loadtests.measure import run as runs
 from loadtests.measure.prepare import resume
 from loadtests.plan import study as studies
 from loadtests.records.run.folder import Run
-from loadtests.records.run.run_record import Expectation
+from loadtests.records.run.run_record import Expectation, OwnProject
 from loadtests.report import reports
 from loadtests.setups import other_stacks
 from loadtests.setups.application import project
@@ -35,6 +35,17 @@ REDIS = [
 ]
 KEPT = ["redis://REPLACED@127.0.0.1:6379/0", "unix:///run/redis.sock?db=1&password=REPLACED", "rediss://REPLACED@h/1"]
 SECRET = "what nobody else may read"
+PROJECT = OwnProject(
+    options={"app": "/srv/shop"},
+    remarks=(),
+    python="3.11.2",
+    django="5.2.19",
+    debug=False,
+    wsgi=None,
+    asgi=None,
+    middleware=7,
+    packages={},
+)
 
 
 @pytest.fixture(autouse=True)
@@ -177,3 +188,14 @@ def test_a_study_has_none(variable):
 def test_what_is_run_before_is_kept_without_it(tmp_path):
     options = project.Options(tmp_path, before="load postgres://me:hunter2@h/x --all")
     assert options.to_dict()["before"] == "load postgres://REPLACED@h/x --all"
+
+
+def test_secret_headers_are_not_kept(begun, bench_of):
+    sent = {**TABLE["tests"]["latency"], "headers": {"Cookie": "sessionid=hunter2", "Accept": "text/html"}}
+    run = begun({**TABLE, "tests": {"latency": sent}})
+    run.update(application=PROJECT)
+    assert [name for name, text in texts(run.path).items() if "hunter2" in text] == []
+    [request] = Run.open(run.path).record.study.tests[0].requests
+    assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
+    with pytest.raises(UserError, match="its requests have Cookie, whose value a run folder does not keep"):
+        resume(run.path, bench_of)

@@ -14,6 +14,7 @@ from loadtests.plan.schedule import Slot
 from loadtests.plan.study import Study
 from loadtests.records import Advice
 from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Ordinal, Positive, Share, Variable, about
+from loadtests.workload.secrets import without_secret_headers
 
 PACKAGES = ("packages", "node_packages", "stack_2016")  # keys of versions that hold versions by names
 
@@ -216,9 +217,16 @@ class RunRecord:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         # A recording is long and must not be copied first.
         return {
-            name: self.study.to_dict() if name == "study" else msgspec.to_builtins(value)
-            for name, value in fields.items()
+            name: self._study() if name == "study" else msgspec.to_builtins(value) for name, value in fields.items()
         }
+
+    def _study(self) -> dict[str, Any]:
+        """Return the study as run.json keeps it: requests to a user's project without the values of secret headers."""
+        study = self.study.to_dict()
+        if self.application is not None:
+            for request in (request for test in study["tests"] for request in test["requests"]):
+                request["headers"] = without_secret_headers(request["headers"])
+        return study
 
 
 def _each_once(where: str, values: list[Any]) -> set[Any]:

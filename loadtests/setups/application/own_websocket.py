@@ -10,11 +10,10 @@ from typing import Any
 from loadtests.errors import UserError, quoted
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ROOM, SCRIPT, Script
-from loadtests.workload.secrets import REPLACED, without_accounts
+from loadtests.workload.secrets import REPLACED, SECRET_OPTIONS, without_accounts
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
-SECRET = ("--ws-cookie", "--ws-header", "--ws-subprotocol")
-NOT_KEPT = {"cookie", "header", "subprotocol"}
+NOT_KEPT = {option.removeprefix("--ws-") for option in SECRET_OPTIONS}
 HANDSHAKES_OWN = "sec-websocket-"
 
 
@@ -122,9 +121,9 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
-        if kept and kept[-1] in SECRET:
+        if kept and kept[-1] in SECRET_OPTIONS:
             kept.append(without_value(argument))
-        elif equals and option in SECRET:
+        elif equals and option in SECRET_OPTIONS:
             kept.append(f"{option}={without_value(value)}")
         else:
             kept.append(without_accounts(argument))
