@@ -153,20 +153,31 @@ def send(engine: str, load: Load, on_second: OnSecond) -> Result:
     return engines.get(engine).run(load, on_second)
 
 
+# By words of Node's and OpenSSL's messages. The first that fits is shown.
+TLS_HINTS = {
+    "certificate has expired": "the server needs a new certificate",
+    "certificate is not yet valid": "compare the clocks of both machines",
+    "does not match certificate": "write a host name in the URL that the certificate has",
+    "wrong version number": "the server doesn't speak TLS at this port; write http:// in the URL",
+    "packet length too long": "the server doesn't speak TLS at this port; write http:// in the URL",
+    "certificate": "name a file with the certificate to trust in the environment: NODE_EXTRA_CA_CERTS=FILE",
+}
+
+
 def nothing_ok(load: Load, result: Result) -> str | None:
     """Why no request was answered as expected, and what is likely to help; None where one was."""
     if result.ok:
         return None
-    failures = [f"{count:,} {result.examples.get(kind, kind)}" for kind, count in result.failed.items()]
+    # OpenSSL ends some messages with a line break.
+    failures = [f"{count:,} {result.examples.get(kind, kind).strip()}" for kind, count in result.failed.items()]
     names_host = any(name.lower() == "host" for request in load.requests for name, _ in request.headers)
-    hint = ""
+    example = result.examples.get("other", "")
+    hint = next((f"; {what}" for words, what in TLS_HINTS.items() if words in example), "")
     if result.examples.get("status", "").startswith("status 400 ") and not names_host:
         hint = (
             "; a Django project answers 400 where ALLOWED_HOSTS does not have the host: give one that it has, "
             "as a header, --header 'Host: NAME' or, in a workload file, headers = { Host = \"NAME\" }"
         )
-    elif "certificate" in result.examples.get("other", ""):
-        hint = "; name a file with the one to trust in the environment: NODE_EXTRA_CA_CERTS=FILE"
     return f"no request was answered as expected: {series(failures) or 'none was sent'}{hint}"
 
 

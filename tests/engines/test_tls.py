@@ -4,7 +4,10 @@ import dataclasses
 import json
 import shutil
 import subprocess
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,3 +109,44 @@ def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_pat
     assert (result.ok, counts["requests"]) == (0, 0)
     assert result.errors == {"other": EACH}
     assert result.examples["other"].splitlines() == ["self-signed certificate"]
+
+
+class Quiet(BaseHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture
+def plain_port():
+    """Return the port of a server that only speaks HTTP/1 without TLS."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+        yield server.server_port
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "protocol", "said"),
+    [("http", "http2", "does not speak HTTP/2"), ("https", "http", "doesn't speak TLS at this port; write http://")],
+)
+def test_plain_server_is_recognised(plain_port, scheme, protocol, said):
+    load = Load.of_url(f"{scheme}://127.0.0.1:{plain_port}/", rate=20, duration_s=0.5, protocol=protocol)
+    message = nothing_ok(load, get("openloop").run(load))
+    assert said in message
+    assert "REFUSED_STREAM" not in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("example", "hint"),
+    [
+        ("certificate has expired", "the server needs a new certificate"),
+        ("Hostname/IP does not match certificate's altnames: IP: 127.0.0.2 is not", "write a host name in the URL"),
+        ("self-signed certificate\n", "NODE_EXTRA_CA_CERTS=FILE"),
+    ],
+)
+def test_certificate_errors_have_hints(example, hint):
+    result = SimpleNamespace(ok=0, examples={"other": example}, failed={"other": 3})
+    message = nothing_ok(Load.of_url("https://127.0.0.1:1/"), result)
+    assert f"3 {example.strip()}; " in message
+    assert hint in message

@@ -21,6 +21,14 @@ export const protocol = {
   answering,
 };
 
+const NO_HTTP2 = 'the server does not speak HTTP/2';
+/**
+ * The sessions whose server began as HTTP/2 does. A server of HTTP/1 only causes a protocol error or a refused stream.
+ *
+ * @type {WeakSet<ClientHttp2Session>}
+ */
+const speaksHttp2 = new WeakSet();
+
 class Http2Exchange extends Exchange {
   /** @param {Request} request */
   constructor({ path, method, headers, body, status, expectBody, closes }) {
@@ -86,12 +94,13 @@ class Http2Stream {
     this.handedAt = this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
     const { sends, headers } = this.exchange;
-    const stream = this.session().request(headers, { endStream: sends === null });
+    const session = this.session();
+    const stream = session.request(headers, { endStream: sends === null });
     if (sends !== null) {
       stream.end(sends);
     }
     this.stream = stream;
-    this.listen(stream);
+    this.listen(stream, session);
   }
 
   session() {
@@ -108,7 +117,7 @@ class Http2Stream {
     return session;
   }
 
-  listen(/** @type {ClientHttp2Stream} */ stream) {
+  listen(/** @type {ClientHttp2Stream} */ stream, /** @type {ClientHttp2Session} */ session) {
     let status = 0;
     const body = new ExpectedBody();
     body.begin(this.exchange.body);
@@ -133,7 +142,9 @@ class Http2Stream {
       if (this.busy && this.stream === stream) { // else it has been answered, and another may be under way
         this.busy = false;
         const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
-        this.owner.onFailed(this, nowMs(), failureOf(/** @type {Error} */ (failed?.cause ?? failed ?? lost)));
+        const cause = /** @type {Error & {code?: string}} */ (failed?.cause ?? failed ?? lost);
+        const strange = cause.code?.startsWith('ERR_HTTP2_') && !speaksHttp2.has(session);
+        this.owner.onFailed(this, nowMs(), failureOf(strange ? new Error(NO_HTTP2) : cause));
       }
     });
   }
@@ -176,9 +187,10 @@ function open(job, counts) {
   const session = connect(job.origin, over && { createConnection: () => over });
   session.once('connect', () => {
     if (over && over.alpnProtocol !== 'h2') {
-      session.destroy(new Error('the server does not speak HTTP/2'));
+      session.destroy(new Error(NO_HTTP2));
     }
   });
+  session.once('remoteSettings', () => speaksHttp2.add(session));
   session.on('error', () => {}); // its streams tell
   session.setTimeout(job.idleMs, () => session.close());
   session.on('goaway', () => session.close());
