@@ -63,6 +63,9 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
         announce("taking the virtual environment that is there")
         there = shlex.quote(venv)
         make = f'[ -x {there}/bin/python ] || {{ echo "{there} is no virtual environment there" >&2; exit 1; }}; '
+        make += f'modules="$(dirname {there})/node_modules"; '
+        make += '[ -d "$modules" ] || { echo "$modules is missing there: run npm ci in that folder" >&2; exit 1; }; '
+        make += '[ "$modules" -ef node_modules ] || { rm -rf node_modules && ln -s "$modules" node_modules; } && '
         make += f"rm -rf .venv && ln -s {there} .venv"
     else:
         announce("setting it up there (make setup), which takes minutes the first time")

@@ -256,8 +256,19 @@ def test_another_version_is_warned_of(command, other_machine, tmp_path):
     written(tmp_path / "says" / "sitecustomize.py", SAYS)
     venv = tmp_path / "venv"
     written(venv / "bin" / "python", OTHER.format(folder=tmp_path / "says", python=VENV / "bin" / "python"))
+    (tmp_path / "node_modules").mkdir()
     code, printed, errors = command("hosts", "prepare", other_machine.where, "--venv", venv)
     assert code == 0, errors
     warned = " ".join(printed.split())
     assert "Python 3.99.1 there, " in warned
     assert "hosts prepare --python PATH takes another" in warned
+
+
+@pytest.mark.servers
+def test_environment_without_node_modules_is_refused(last_line, other_machine, tmp_path):
+    needs_git()
+    venv = tmp_path / "venv"
+    written(venv / "bin" / "python", "#!/bin/sh\n")
+    says = last_line("hosts", "prepare", other_machine.where, "--venv", venv)
+    assert says.endswith("/node_modules is missing there: run npm ci in that folder")
+    assert not (other_machine.files / "marker.json").exists()
