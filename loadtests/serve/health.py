@@ -15,6 +15,7 @@ LOOK_EVERY_S = 0.05
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
 STILL_WITHIN_S = 5.0
+NOT_READY = (502, 503, 504)  # nginx answers so until the server behind it is up
 
 # An overloaded server has recovered when CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
 CALM_TIMES = 3.0
@@ -26,12 +27,12 @@ CALM_PAUSE_S = 0.1
 
 def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
     """Why a server is not healthy, in a few words; None where it answers with 200. A project of the user's ``own`` may
-    answer anything but a server error. ``ask`` may raise OSError or HTTPException."""
+    give any answer that isn't of a server that waits for it. ``ask`` may raise OSError or HTTPException."""
     try:
         status = ask().status
     except (OSError, http.client.HTTPException) as error:
         return str(error) or type(error).__name__
-    healthy = status < 500 if own else status == 200
+    healthy = status not in NOT_READY if own else status == 200
     return None if healthy else f"status {status}"
 
 
