@@ -10,6 +10,7 @@ import dataclasses
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
