@@ -28,7 +28,7 @@ from loadtests.report.formats import drawing, render
 from loadtests.report.leading_counts import in_words
 
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
-HEADINGS = ("your case", "use", "avoid", "effect (95% interval)", "evidence")
+HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)", "evidence")
 NEWEST = "Measured on {}"
 OTHERS = "Measured earlier, on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"

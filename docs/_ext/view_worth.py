@@ -174,7 +174,7 @@ class ViewWorthDirective(SphinxDirective):
 def table() -> Iterator[str]:
     """Yield the CPU time that each server adds, as reST."""
     at = [f"{ms:g} ms" for ms in COLUMNS_MS]
-    headings = ("setup", "interface", "added, ms", "compared with gthread, ms (95% interval)", *at)
+    headings = ("setup", "interface", "added, ms", "compared with gthread, ms (95% intervals that hold together)", *at)
     yield from _table([headings, *map(_row, [models.BASELINE, *shown()])])
     if model().partly_idle:
         yield from ["", f"Not shown, because the core wasn't full: {', '.join(model().partly_idle)}."]

@@ -13,7 +13,7 @@ from loadtests.report.formats import rest
 from loadtests.report.view import Field, Table
 
 ENOUGH = 500  # samples: a share of a half is then known to 4%, one of a tenth to 3%
-INTERVAL, ROUNDS = "95% interval", "of each round"
+INTERVAL, ROUNDS = "95% interval, each on its own", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
     "CPU: share of the role's CPU time. The interval is that of independent samples; samples that follow each other "

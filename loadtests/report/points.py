@@ -76,11 +76,17 @@ def whiskers(estimate: Estimate) -> ChartRow:
     return {"low": estimate.low, "high": estimate.high} if closed(estimate) else {}
 
 
-def whisker_note(rows: Sequence[ChartRow]) -> str:
-    """What the whiskers of a chart are, to follow its caption; empty where no row has any."""
+def whisker_note(rows: Sequence[ChartRow], together: bool = False) -> str:
+    """Return the sentence about the whiskers for the caption of a chart, or an empty text if no row has any.
+
+    Args:
+        rows: The rows of the chart.
+        together: Whether all intervals of the run hold at once, as the intervals of ratios do.
+    """
     if not any("low" in row for row in rows):
         return ""
-    return " Whiskers are 95% intervals over blocks; an arrow marks one that goes on beyond the chart."
+    scope = "which hold together" if together else "each on its own"
+    return f" Whiskers are 95% intervals over blocks, {scope}; an arrow marks one that goes on beyond the chart."
 
 
 def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str:

@@ -22,7 +22,7 @@ from loadtests.report.view import Field, Table
 Column = Callable[[Cell], Field]
 Columns = Mapping[str, Column]
 Item = TypeVar("Item")
-MEAN = f"Mean over blocks and its 95% interval. {DASH}: not known."
+MEAN = f"Mean over blocks with a 95% interval for each value on its own. {DASH}: not known."
 
 
 @dataclass(frozen=True)

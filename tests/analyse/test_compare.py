@@ -1,8 +1,9 @@
 """The setups of one run against each other: ratios and verdicts, blocks needed, the noise, and rules on them."""
 
 from dataclasses import replace
-from math import inf, log
+from math import exp, inf, log
 
+import numpy as np
 import pytest
 
 from loadtests.analyse.compare.fail_if import Rule, failures, parse
@@ -72,7 +73,7 @@ def test_drift_between_blocks_cancels(study):
 
 
 def test_inconclusive_says_how_many_blocks_would_do(study):
-    found = compare(study({"a": 10.0, "b": 11.5, "c": 11.5, "d": 11.5}, blocks=6, sd=0.08), "a")
+    found = compare(study({"a": 10.0, "b": 11.5, "c": 11.5, "d": 11.5}, blocks=6, sd=0.07), "a")
     reported = [one.blocks_needed for one in found if one.verdict is Verdict.INCONCLUSIVE and one.blocks_needed]
     assert reported
     assert all(6 < few <= many for few, many in reported)
@@ -103,6 +104,16 @@ def test_the_other_setups_tell_the_noise(study):
     assert (by_two.method, by_all.method) == ("student", "moderated")
     assert by_all.ratio == pytest.approx(by_two.ratio)
     assert by_all.family == 1
+
+
+def test_noise_shared_by_setups_widens_intervals(study):
+    by_block = np.random.default_rng(2).normal(0, 0.1, 6)
+    observations = [
+        replace(one, value=one.value * exp(by_block[one.block - 1])) if one.label in "def" else one
+        for one in study(dict.fromkeys("abcdef", 10.0), blocks=6)
+    ]
+    widths = {one.candidate: log(one.high / one.low) for one in compare(observations, "a")}
+    assert min(widths[label] for label in "def") > 1.5 * max(widths[label] for label in "bc")
 
 
 def test_the_baselines_twin_is_a_second_baseline(study):

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 
 CANDIDATES = 4
+FAMILIES = "two families"
+SHARED = 2.0  # the noise of a family, relative to the noise of a trial
 MOST_BLOCKS = 40  # of ``until``
 
 
@@ -38,6 +40,8 @@ class Scenario:
     candidates: int = CANDIDATES
     until: float | None = None
     """Add mirrored pairs of blocks until every interval is this narrow, at most ``MOST_BLOCKS``."""
+    metrics: int = 1
+    """The metrics that share the 5% of a study. Each has its own noise."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,11 @@ def scenarios() -> list[Scenario]:
     rows += [Scenario("normal", 0.10, sd=sd, candidates=1) for sd in (0.03, 0.04, 0.05, 0.09)]
     rows += [Scenario("normal", effect, candidates=16) for effect in (0.0, 0.10)]
     rows += [
+        Scenario(f"{noise}, 4 metrics", noise=noise, blocks=blocks, candidates=candidates, metrics=4)
+        for noise in ("normal", FAMILIES)
+        for candidates, blocks in ((5, 4), (5, 6), (5, 8), (16, 4))
+    ]
+    rows += [
         Scenario("rounded figures", effect, "rounded figures", blocks=n) for n in (10, 20) for effect in (0.0, 0.1)
     ]
     return rows
@@ -75,7 +84,7 @@ def scenarios() -> list[Scenario]:
 
 def scenarios_of_until() -> list[Scenario]:
     """Every row of the table on ``--until``."""
-    kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine")
+    kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine", FAMILIES)
     rows = [
         Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)
     ]
@@ -143,7 +152,9 @@ def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
 
 def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verdict], float]:
     if scenario.until is None:
-        return scenario.blocks, *_judge(trials(scenario, rng, scenario.blocks))
+        confidence = 1 - (1 - intervals.CONFIDENCE) / scenario.metrics
+        judged = [_judge(trials(scenario, rng, scenario.blocks), confidence) for _ in range(scenario.metrics)]
+        return scenario.blocks, [one for verdicts, _ in judged for one in verdicts], max(width for _, width in judged)
     values = trials(scenario, rng, MOST_BLOCKS)
     for blocks in range(intervals.FIRST_LOOK, MOST_BLOCKS + 1, 2):
         verdicts, width = _judge(values[:blocks], intervals.CONFIDENCE_OF_LOOKS)
@@ -222,6 +233,12 @@ def _noisy_setup(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     return values
 
 
+def _families(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Return noise of which a large part is shared within a block by every second setup, such as all ASGI setups."""
+    blocks, setups = shape
+    return rng.normal(size=shape) + SHARED * rng.normal(size=(blocks, 2))[:, np.arange(setups) % 2]
+
+
 NOISES: dict[str, Noise] = {
     "normal": _normal,
     "heavy tails": _heavy,
@@ -230,4 +247,5 @@ NOISES: dict[str, Noise] = {
     "one bad block": _bad_block,
     "rounded figures": _rounded,
     "one noisy setup": _noisy_setup,
+    FAMILIES: _families,
 }

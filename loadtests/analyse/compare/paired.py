@@ -9,36 +9,44 @@ import numpy as np
 
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.intervals import Interval
-from loadtests.analyse.moderated import Noise, noises
+from loadtests.analyse.moderated import Noise, noises, towards
 from loadtests.analyse.observations import Bounds, Sample
 
 
 @dataclass(frozen=True)
 class Pair:
-    """The log ratios of a candidate to the baseline by block, and their noise where the whole test gives it.
-    ``at_least``: the ratio is a lower bound, as one of the candidate's values is; ``at_most``: an upper bound."""
+    """The log ratios of a candidate to the baseline by block.
+
+    Args:
+        ratios: The log ratio of each block.
+        expected: The noise of a ratio if the two setups vary independently, or None if the test has too few setups.
+        at_least: Whether the ratio is a lower bound, because one of the candidate's values is.
+        at_most: Whether the ratio is an upper bound.
+    """
 
     ratios: tuple[float, ...]
-    noise: Noise | None
+    expected: Noise | None
     at_least: bool = False
     at_most: bool = False
 
     @property
     def spread(self) -> Noise | None:
-        """How far the ratios vary between blocks, by the whole test or by themselves; None of too few."""
+        """The noise of the ratios between blocks, or None if there are too few blocks."""
         values = np.array(self.ratios, dtype=float)
-        if self.noise or len(values) < 2 or not trimmed.finite(values, trimmed.cut_of(len(values))):
-            return self.noise
+        bounded = self.expected is not None and (self.at_least or self.at_most)
+        if bounded or len(values) < 2 or not trimmed.finite(values, trimmed.cut_of(len(values))):
+            return self.expected
         scale = trimmed.scale(len(values))
         error = trimmed.centre(values, trimmed.cut_of(len(values)))[1]
-        return Noise(float(error) ** 2 / scale.of_error, scale.freedom)
+        observed = Noise(float(error) ** 2 / scale.of_error, scale.freedom)
+        return observed if self.expected is None else towards(observed, self.expected)
 
     def interval(self, error: float) -> Interval:
         """The interval of the log ratio, wrong with probability ``error``."""
-        if self.noise is None:
+        if self.expected is None or (noise := self.spread) is None:
             found = intervals.by_itself(self.ratios, error)
         else:
-            found = intervals.by_noise(self.ratios, self.noise, error)
+            found = intervals.by_noise(self.ratios, noise, error)
         return intervals.opened(found, below=self.at_most, above=self.at_least)
 
 
@@ -73,9 +81,9 @@ class Row:
                 shares.append(1 / len(below))
         if not shares:
             return Pair((), None)
-        noise = self._together(candidate, self.baselines[0], float(np.mean(shares)))
+        expected = self._together(candidate, self.baselines[0], float(np.mean(shares)))
         return Pair(
-            tuple(found.values()), noise, self._bounded(found, candidate), self._bounded(found, *self.baselines)
+            tuple(found.values()), expected, self._bounded(found, candidate), self._bounded(found, *self.baselines)
         )
 
     def between(self, one: str, other: str) -> Pair:
@@ -89,7 +97,7 @@ class Row:
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
-        """The noise of a difference with ``share`` of the other's variance (Satterthwaite)."""
+        """Return the noise of a difference of independent setups, with ``share`` of the other's variance."""
         own, further = self._noises.get(label), self._noises.get(other)
         if own is None or further is None:
             return None

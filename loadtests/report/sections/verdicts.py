@@ -192,7 +192,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"verdicts-{test.name}",
         f"Ratio to {results.baseline_name} {findings.condition(results, test)}, with the equivalence band{floor}."
-        f"{whisker_note(rows)}",
+        f"{whisker_note(rows, together=True)}",
         f"Ratio to {results.baseline_name}, {test.description}. {text}.",
         partial(
             verdicts.spec,
