@@ -2,7 +2,7 @@
 
     python -m tools.slices_and_pieces --setups 3,20 --blocks 8 --seconds 1.5 --output docs/examples
 
-Each number of setups is a run of its own. In every second block, each setup is measured in one piece instead of
+Each number of setups is a separate run. In every second block, each setup is measured in one piece instead of
 slices. All setups of a block run at once in both cases. The ratio of slices to pieces is the mean over setups in two
 adjacent blocks, and the interval is Student's over these pairs of blocks.
 

@@ -13,7 +13,8 @@ def values(by_pair, metric="p50_ms", setups=("a", "b")):
     for block in range(1, 2 * len(by_pair) + 1):
         change = exp(by_pair[(block - 1) // 2]) if way(block) == "slices" else 1.0
         found += [
-            Value(3, "rate-73", metric, label, block, way(block), change * level) for level, label in enumerate(setups, 1)
+            Value(3, "rate-73", metric, label, block, way(block), change * level)
+            for level, label in enumerate(setups, 1)
         ]
     return found
 
