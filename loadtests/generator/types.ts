@@ -271,6 +271,19 @@ export interface Connection {
   destroy(): void; // closes it and gives up what was sent; the owner is not called
 }
 
+export interface Address {
+  host: string;
+  port: number;
+}
+
+/** Receives the parts of an answer, and its end. */
+export interface AnswerHandler {
+  onHead(status: number, head: string): void; // the status line and the headers
+  onData(bytes: Buffer): void; // a part of the body
+  onComplete(): void;
+  onError(error: Error): void;
+}
+
 export interface Owner {
   counts(intended: number): boolean; // whether what is due then is measured
   onSent(connection: Connection, at: number): void; // once for each send, before its end

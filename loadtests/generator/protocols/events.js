@@ -64,6 +64,11 @@ class EventConnection extends HttpConnection {
     this.pauseMs = pauseMs;
   }
 
+  /** Only a socket of undici can pause. */
+  isAlone() {
+    return false;
+  }
+
   /**
    * undici has a way to pause, which mixes up chunks that have come in part: so nothing comes while it rests.
    *

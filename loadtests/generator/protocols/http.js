@@ -3,6 +3,8 @@
 // It takes undici's oldest handler interface, for that costs least: one handler for all requests of a connection and
 // no parsed headers. Nothing is ever sent twice: where a server closes a kept connection at the very moment it is
 // used again, the request counts as a reset. undici looks for such a close before it writes, so that is rare.
+//
+// If the server or the client closes the connection after each answer, OneRequest sends the requests: see one_request.js.
 
 import { buildConnector, Client } from 'undici';
 
@@ -10,20 +12,23 @@ import { nowMs } from '../clock.js';
 import { ExpectedBody } from '../expected_body.js';
 import { passOver } from '../interim.js';
 import { failureOf, serve } from '../loopback.js';
+import { OneRequest } from '../one_request.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
 
 /** @import { Socket } from 'node:net' */
-/** @import { Connection, Job, Owner, Protocol, Request } from '../types.ts' */
+/** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
 const STALE = 'x-stale'; // what a view adds that answers with an earlier copy, for the origin failed
+const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // even without a body
+const ENOUGH_CLOSED = 2; // if the server closes that often in a row, OneRequest sends the following requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
 const connect = buildConnector({ timeout: 0 }); // timeouts are the owner's
 
 /** @type {Protocol} */
 export const protocol = {
-  exchange: (request, job) => new HttpExchange(request, job.keepAlive),
+  exchange: (request, job) => new HttpExchange(request, job),
   connect: (job, owner) => new HttpConnection(job, owner),
   // Whatever comes in is answered with the same bytes, without parsing it, so that this is never the limit.
   answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
@@ -46,19 +51,23 @@ function opening(job, counts) {
 }
 
 class HttpExchange extends Exchange {
-  /** @param {Request} request @param {boolean} keepAlive */
-  constructor({ path, method, headers, body, status, expectBody, closes }, keepAlive) {
+  /** @param {Request} request @param {Job} job */
+  constructor(request, job) {
     super();
+    const { path, method, headers, body, status, expectBody, closes } = request;
     this.closes = closes;
+    this.isLast = !job.keepAlive || closes;
+    this.method = method;
+    this.bytes = bytesOf(request, new URL(job.origin).host, this.isLast);
     // After HEAD, or DELETE with a body, undici would close by itself: so `reset` is explicit.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
-    this.request = { path, method, headers, body: decoded(body), reset: !keepAlive || closes };
+    this.request = { path, method, headers, body: decoded(body), reset: this.isLast };
     this.status = status;
     this.body = decoded(expectBody);
   }
 }
 
-/** @implements {Connection} */
+/** @implements {Connection} @implements {AnswerHandler} */
 export class HttpConnection {
   open = false;
   busy = false;
@@ -70,12 +79,28 @@ export class HttpConnection {
   /** @type {string | number} */
   how = 0; // the status, or `stale`
   body = new ExpectedBody();
+  closedInARow = 0; // how often the server has closed the connection since it last kept it
+  /** @type {Client | null} */
+  client = null;
+  /** @type {OneRequest | null} */
+  oneRequest = null;
 
   /** @param {Job} job @param {Owner} owner */
   constructor(job, owner) {
+    this.job = job;
     this.owner = owner;
-    const open = opening(job, () => owner.counts(this.intended));
-    this.client = new Client(job.origin, {
+    this.address = addressOf(job.origin);
+  }
+
+  /** Whether OneRequest sends the request. It can't use TLS. */
+  isAlone() {
+    return this.address !== null && (this.exchange.isLast || this.closedInARow >= ENOUGH_CLOSED);
+  }
+
+  newClient() {
+    const { job } = this;
+    const open = opening(job, () => this.owner.counts(this.intended));
+    const client = new Client(job.origin, {
       pipelining: job.keepAlive ? 1 : 0, // undici's way to say Connection: close
       keepAliveTimeout: job.idleMs,
       headersTimeout: 0,
@@ -90,15 +115,16 @@ export class HttpConnection {
         });
       },
     });
-    this.client.on('connect', () => {
+    client.on('connect', () => {
       this.open = true;
     });
-    this.client.on('disconnect', () => {
+    client.on('disconnect', () => {
       this.open = false;
       if (this.busy && this.sentAt === 0) {
         this.wasSent(); // closed before the request was written: undici opens it again
       }
     });
+    return client;
   }
 
   /** @param {Socket} socket */
@@ -120,10 +146,17 @@ export class HttpConnection {
     this.sentAt = 0;
     this.status = 0;
     this.body.begin(this.exchange.body);
-    if (!this.open) {
+    const isAlone = this.isAlone();
+    if (isAlone || !this.open) {
       this.wasSent();
     }
-    this.client.dispatch(this.exchange.request, this);
+    if (isAlone) {
+      const { method, bytes } = this.exchange;
+      this.oneRequest = new OneRequest(/** @type {Address} */ (this.address), method, bytes, this);
+    } else {
+      this.client ??= this.newClient();
+      this.client.dispatch(this.exchange.request, this);
+    }
   }
 
   wasSent() {
@@ -133,10 +166,24 @@ export class HttpConnection {
 
   destroy() {
     this.busy = false;
-    this.client.destroy().catch(() => {});
+    this.oneRequest?.destroy();
+    this.client?.destroy().catch(() => {});
   }
 
-  // What undici calls.
+  // Called by OneRequest.
+
+  /** @param {number} status @param {string} head */
+  onHead(status, head) {
+    this.status = status;
+    this.how = /\r\nx-stale:/i.test(head) ? 'stale' : status;
+    this.noteClose(/\r\nconnection:[ \t]*close[ \t]*(\r|$)/i.test(head));
+  }
+
+  noteClose(/** @type {boolean} */ closes) {
+    this.closedInARow = closes ? this.closedInARow + 1 : 0;
+  }
+
+  // Called by undici, and the last three also by OneRequest.
 
   onConnect() {
     if (this.sentAt === 0) {
@@ -150,7 +197,8 @@ export class HttpConnection {
    */
   onHeaders(status, headers) {
     this.status = status;
-    this.how = isStale(headers) ? 'stale' : status;
+    this.how = valueOf(headers, STALE) === null ? status : 'stale';
+    this.noteClose(valueOf(headers, 'connection')?.toLowerCase() === 'close');
     return true;
   }
 
@@ -187,15 +235,45 @@ export class HttpConnection {
   }
 }
 
-/** @param {Buffer[]} headers */
-function isStale(headers) {
+/** @param {Buffer[]} headers @param {string} name in lower case */
+function valueOf(headers, name) {
   for (let at = 0; at < headers.length; at += 2) {
     // Most names have another length: hardly any is ever turned into a text.
-    if (headers[at].length === STALE.length && headers[at].toString('latin1').toLowerCase() === STALE) {
-      return true;
+    if (headers[at].length === name.length && headers[at].toString('latin1').toLowerCase() === name) {
+      return headers[at + 1].toString('latin1');
     }
   }
-  return false;
+  return null;
+}
+
+/** @param {string} origin @returns {Address | null} null if the origin uses TLS */
+function addressOf(origin) {
+  const { protocol, hostname, port } = new URL(origin);
+  return protocol === 'http:' ? { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) } : null;
+}
+
+/**
+ * Return a request as undici writes it.
+ *
+ * @param {Request} request
+ * @param {string} host
+ * @param {boolean} isLast
+ */
+function bytesOf({ path, method, headers, body }, host, isLast) {
+  const content = decoded(body) ?? Buffer.alloc(0);
+  const lines = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at].toLowerCase() === 'host') {
+      host = headers[at + 1];
+    } else {
+      lines.push(`${headers[at]}: ${headers[at + 1]}`);
+    }
+  }
+  lines.unshift(`${method} ${path} HTTP/1.1`, `host: ${host}`, `connection: ${isLast ? 'close' : 'keep-alive'}`);
+  if (content.length > 0 || HAS_LENGTH.has(method)) {
+    lines.push(`content-length: ${content.length}`);
+  }
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), content]);
 }
 
 /** @param {string | null} base64 */

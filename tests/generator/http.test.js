@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+
+import { protocol } from '../../loadtests/generator/protocols/http.js';
+
+const REQUEST = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false };
+
+/** Sends requests, one after the other, to a server that answers request k with `answer(k)`; each connection's bytes. */
+async function sent(requests, answer, keepAlive = true) {
+  const connections = [];
+  let answered = 0;
+  const server = createServer((socket) => {
+    const place = connections.push('') - 1;
+    socket.on('error', () => {});
+    socket.on('data', (data) => {
+      connections[place] += data;
+      socket.write(answer(answered++));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const job = { origin: `http://127.0.0.1:${server.address().port}`, keepAlive, idleMs: 4000 };
+  const ends = [];
+  await new Promise((resolve) => {
+    const next = () => (ends.length < requests.length ? connection.send(exchanges[ends.length], 0) : resolve());
+    const end = (how) => {
+      ends.push(how);
+      setImmediate(next);
+    };
+    const owner = { counts: () => true, onSent() {}, onOk: ({ how }) => end(how), onFailed: (_c, _at, { text }) => end(text) };
+    const exchanges = requests.map((request) => protocol.exchange({ ...REQUEST, ...request }, job));
+    const connection = protocol.connect(job, owner, null);
+    next();
+  });
+  server.close();
+  return { connections, ends };
+}
+
+const ok = (headers = '') => `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n\r\n`;
+
+test('connections are kept once the server keeps them', async () => {
+  const { connections, ends } = await sent(Array(10).fill({}), (k) => ok(k < 5 ? 'Connection: close\r\n' : ''));
+  assert.deepEqual(ends, Array(10).fill(200));
+  // Five closed connections, another to find out that the server keeps connections, and the kept connection.
+  assert.deepEqual(connections.map((bytes) => bytes.split('GET').length - 1), [1, 1, 1, 1, 1, 1, 4]);
+});
+
+test('a request is the same on its own connection', async () => {
+  const requests = ['GET', 'POST'].flatMap((method) => [null, 'hello'].map((body) => (
+    { method, headers: ['Host', 'example.org', 'X-Y', 'Z'], body: body && Buffer.from(body).toString('base64') }
+  )));
+  const kept = await sent(requests, () => ok());
+  const { connections } = await sent(requests, () => ok(), false);
+  assert.equal(connections.join('').replaceAll('connection: close', 'connection: keep-alive'), kept.connections.join(''));
+});
+
+test('stale answers and wrong answers are recognised', async () => {
+  const answers = [ok('X-Stale: 1\r\n'), 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n', ok()];
+  const { ends } = await sent([{}, {}, {}], (k) => answers[k], false);
+  assert.deepEqual(ends, ['stale', "the answer's Content-Length is 'x'", 200]);
+});
