@@ -16,7 +16,7 @@ PAGES = (
     "background/2016.html",
     "results/matrix.html",
     "results/explorer.html",
-    "results/reference-2026-11-25-first-look/report.html",
+    "results/reference-2026-11-26-first-look/report.html",
 )
 RULES = "axe.run(document, {resultTypes: ['violations']}).then((found) => JSON.stringify(found.violations))"
 

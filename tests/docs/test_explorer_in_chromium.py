@@ -13,7 +13,7 @@ from loadtests.files import ROOT
 from tests.fixtures.chromium import NEEDS_CHROMIUM, probed
 
 pytestmark = NEEDS_CHROMIUM
-RUN = "reference-2026-11-25-first-look"
+RUN = "reference-2026-11-26-first-look"
 PROBE = """
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));

@@ -97,7 +97,7 @@ def new_postgresql():
 POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.exhaustive])
 
 
-@pytest.fixture(scope="session", params=["sqlite", POSTGRESQL])
+@pytest.fixture(scope="module", params=["sqlite", POSTGRESQL])
 def database(request, tmp_path_factory):
     """A prepared database of each kind; its name."""
     if request.param == "sqlite":

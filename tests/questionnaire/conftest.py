@@ -26,7 +26,7 @@ def host_of_the_test_client():
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # within one process, other modules have another database
 def database(tmp_path_factory):
     """A prepared database."""
     with used_database(f"sqlite:///{tmp_path_factory.mktemp('questionnaire')}/db.sqlite3"):

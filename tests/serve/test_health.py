@@ -52,7 +52,7 @@ def test_how_quick_is_calm_depends_on_how_quick_it_is_at_rest(monkeypatch):
         (404, False, "status 404"),
         (400, False, "status 400"),
         (404, True, None),  # a project of the user's may answer anything
-        (500, True, None),  # a view may fail: whoever asks for it is told
+        (500, True, None),  # a view may fail: the next request shows that
         (502, True, "status 502"),  # but what a proxy says until the server is up
         (None, True, "refused"),
     ],
