@@ -22,10 +22,12 @@ LONGER = sorted(
     if record.created < SEARCHED_LONGER_BEFORE and any(test.search for test in record.study.tests)
 )
 WITHIN = 0.25
+# With 32 connections, ASGI servers leave gaps between answers that count as pauses. Each pause makes a slice longer.
+LONG_SLICES = "reference-2026-11-26-techempower-2"
 MOST = 10_000.0  # a second: faster servers are simulated as if they were no faster, as it takes about as long
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS.keys() - set(LONGER)))
+@pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, LONG_SLICES}))
 def test_what_would_be_announced_is_within_a_quarter_of_what_it_took(name):
     record = RECORDS[name]
     begun, ended = map(datetime.datetime.fromisoformat, (record.created, record.ended))

@@ -18,7 +18,7 @@ PROJECT = OwnProject(
     middleware=7,
     packages={},
 )
-COSTS = {"gunicorn-gthread": 12.0, "granian-wsgi": 11.7, "uvicorn": 13.6}
+COSTS = {"gunicorn-gthread": 12.0, "granian-wsgi": 11.76, "uvicorn": 13.6}
 
 
 @pytest.fixture
