@@ -4,9 +4,10 @@ It listens on loopback, unless its first line of input has another ``host`` and 
 cluster, whose keys encrypt (keys.py): who does not know it is not heard. It then writes
 ``{"event": "listening", "port": <n>}``. After that each line, in and out, is the number of a worker, a space, and a
 message of the harness to it, or one of its events. If the first line has a ``host``, the workers come by themselves and
-the master numbers them. Otherwise the harness has numbered them. The master refuses a worker with a number that it
-should not have. One that is not heard of for a while has the event ``lost``; one that says what is no text, or too much
-of it, ``nonsense``. What is no message is dropped. It ends when its standard input closes, and so do they.
+the master numbers them. Otherwise the harness has numbered them. The master refuses a worker with a wrong number. A
+worker that has been silent for too long gets the event ``lost``. A worker that sends binary data, or too much text,
+gets the event ``nonsense``. Invalid messages are dropped. The master ends when its standard input closes, and the
+workers end with it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LOOK_EVERY_S = 0.5
 SENT_WITHIN_S = 0.5  # what was said last
 LOST = json.dumps({"event": "lost"})
 NONSENSE = json.dumps({"event": "nonsense", "value": f"no text, or one of over {wire.MOST_BYTES // 2**20} MB"})
-MISNUMBERED = "the run refuses this worker: it has a number of its own, or none where the run gave one"
+MISNUMBERED = "the run refuses this worker: its number is missing, or the run didn't assign it"
 LOOPBACK = "127.0.0.1"
 HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # messages
 LONGEST = wire.MOST_BYTES - 8  # bytes of what a worker says, in a line with its number

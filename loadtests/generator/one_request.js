@@ -1,6 +1,6 @@
 // Send one request over a new connection and close the connection after the answer.
 //
-// Gunicorn's sync worker waits until the client closes the connection, and can't answer another request meanwhile. So the
+// Gunicorn's sync worker waits until the client closes the connection, and can't answer another request before that. So the
 // client closes it as soon as the last byte of the answer arrives, before it records the answer. A new connection of undici
 // takes two to three times as much CPU.
 

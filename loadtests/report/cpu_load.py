@@ -1,4 +1,4 @@
-"""Name the load under which the CPU time of a request was measured.
+"""Name the load of a measurement of CPU time.
 
 A busy server needs less CPU time for a request than a server that is often idle, so figures need their load.
 """

@@ -88,14 +88,14 @@ def show(given: Answer | str) -> str:
 
 
 def differing_headers(expected: Answer, given: Answer) -> list[str]:
-    """Return the names of the compared headers that differ, without those whose value varies by itself."""
+    """Return the names of the compared headers that differ, without headers whose value always varies."""
     before, after = dict(expected.headers), dict(given.headers)
     both = ((name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
     return [name for name, one, other in both if one != other and VARIES not in (one, other)]
 
 
 def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
-    """Return two answers in a line each, with the headers that differ. Long bodies begin at the first difference."""
+    """Return two answers in a line each, with the headers that differ. Long bodies start at the first difference."""
     if isinstance(expected, str) or isinstance(given, str):
         return show(expected), show(given)
     names = differing_headers(expected, given)

@@ -22,12 +22,12 @@ from loadtests.workload.request import Request
 MAX_BODY_BYTES = 2**26  # 64 MiB: more than any page, and little enough for any machine
 READ_BYTES = 2**16
 COMPARED_HEADERS = ("Location", "Cache-Control", "Vary", "Content-Encoding")
-VARIES = "varies"  # stands for a header whose value differs between the answers to the same request
+VARIES = "varies"  # the value of a header that differs between answers to the same request
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """The parts of an answer that all setups must give alike.
+    """The parts of an answer that must be the same for all setups.
 
     ``varies`` means that the same request got different bodies, which are left out. ``headers`` are the compared
     headers with their values in a normal form, sorted by name; cookies are there with their names and attributes.
@@ -190,7 +190,7 @@ def ask_again(ask: Callable[[], Answer], apart_s: float = 0.0) -> Answer:
 
 
 def common(first: Answer, second: Answer) -> Answer:
-    """Return the second answer with its body and headers marked where they differ from those of the first.
+    """Return the second answer with its body and headers marked if they differ from the first answer.
 
     A later status or content type replaces an earlier one.
     """

@@ -34,7 +34,7 @@ POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
 FETCH_TIMEOUT_S = (0.05, 60.0)
 
-# Keeps what supervisor/ reads apart from a served project's variables, which may have a PORT of their own.
+# Separates the variables of supervisor/ from a served project's variables, such as its own PORT.
 PREFIX = "BENCH_"
 
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another

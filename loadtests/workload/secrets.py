@@ -67,7 +67,7 @@ def telling(name: str) -> bool:
 
 
 def without_secret_headers(headers: Iterable[Iterable[str]]) -> list[list[str]]:
-    """Return the headers, with the values of those replaced that may let somebody in, such as cookies."""
+    """Return the headers, without the values of secret headers, such as cookies."""
     return [[name, REPLACED if telling(name) else value] for name, value in headers]
 
 

@@ -1,4 +1,4 @@
-"""Test that a report names the load at which CPU time was measured."""
+"""Test that a report names the load of its CPU times."""
 
 from loadtests.analyse.results import Results
 from loadtests.report.sections import cost
