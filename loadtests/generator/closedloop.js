@@ -56,8 +56,8 @@ export class ClosedLoop extends Load {
   }
 
   /** Starts or ends the measured part if this is the first answer after its edge. */
-  noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
-    super.noteEnd(at, intended);
+  noteEnd(/** @type {number} */ at) {
+    super.noteEnd(at, at); // no schedule, so no request is late after a pause
     const reached = at - this.clock.pausedMs;
     if (this.recorder.fromMs === Infinity && reached >= this.fromMs) {
       this.moveStart(at);

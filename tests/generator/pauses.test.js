@@ -38,6 +38,13 @@ test('a slice without a pause has its planned length', () => {
   assert.deepEqual([sliced.planned, sliced.duration_s], [400, 2]);
 });
 
+test('only the pauses make the slices of a closed loop longer', () => {
+  const server = new Server({ eachMs: 0.67, pauseMs: 30, every: 60, random: false });
+  const { duration_s } = made(server, { rate: null, wholeMs: 10_000, sliceMs: 500, settleMs: 100, connections: 32 });
+  // 20 of 30 ms after each 40 ms of answers count as a pause.
+  assert.ok(duration_s < 15, `${duration_s} s`);
+});
+
 test('a server that never answers ends its slice', () => {
   const silent = new Server({ eachMs: 1e9, pauseMs: 0, every: 1e9, random: false });
   for (const rate of [null, 200]) {

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from loadtests.files import ROOT
 from tests.fixtures.command import command_line
 from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
 
@@ -97,10 +96,9 @@ def pair(two_machines):
 
 
 def add_client(pair, name):
-    home = pair.add_client(name)
+    pair.add_client(name)
     code, _, errors = pair.run("hosts", "prepare", f"ssh://{name}", "--venv", VENV)
     assert code == 0, errors
-    (home / ".django-serving-benchmark" / "tree" / "node_modules").symlink_to(ROOT / "node_modules")
     return pair
 
 

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from loadtests.files import ROOT
 from tests.fixtures.other_machine import VENV, OtherMachine, running, trials, with_children
 from tests.fixtures.waiting import wait_for
 
@@ -61,12 +60,10 @@ HOSTS = ("--servers", OtherMachine.where, "--clients", OtherMachine.second)
 WITHIN_S = 60
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def tree(machines):
     """The one of the second client."""
-    tree = machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
-    (tree / "node_modules").symlink_to(ROOT / "node_modules")  # of `make setup`
-    return tree
+    return machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
 
 
 def apart(cli):
