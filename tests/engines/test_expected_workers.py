@@ -75,7 +75,7 @@ TOO_LONG_S = 40  # until a run gives up, where each worker that is there has com
 def expecting(cli, free_port, tmp_path):
     """A function: starts a run that expects workers, whose folder is ``run``."""
 
-    def expecting(duration="2s", interleave="true", more="", wait="60s", setup="gunicorn"):
+    def expecting(duration="2s", interleave="true", more="", wait=f"{WITHIN_S}s", setup="gunicorn"):
         study = tmp_path / "study.toml"
         study.write_text(STUDY.format(setup=setup, duration=duration, interleave=interleave) + more)
         cli.env["LOAD_TOKEN"] = TOKEN
@@ -103,7 +103,7 @@ def under_way(cli, expecting, worker):
 
     def under_way(duration="60s", setup="gunicorn"):
         found = expecting(duration=duration, interleave="false", setup=setup), worker(), worker()
-        wait_for(lambda: len(makes_load(cli)) == 2, "no load")
+        wait_for(lambda: len(makes_load(cli)) == 2, "no load", WITHIN_S)
         return found
 
     return under_way
@@ -140,7 +140,7 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
         for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
     ]
     found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
-    assert found["latency"]["planned"] == found["latency"]["ok"] == 200, errors
+    assert found["latency"]["planned"] >= 200, errors  # pauses of the server make slices longer
     for result in found.values():
         assert result["ok"] == result["planned"] > 0
         assert all(part["planned"] for part in result["generator"])
@@ -156,13 +156,20 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
 def test_only_the_master_listens_where_it_was_said_and_nobody_else_learns_the_token(cli, under_way, free_port):
     run, *workers = under_way()
     started = {run.pid, *(one.pid for one in workers)}
-    listening = set()
-    for process in cli.processes():
-        with contextlib.suppress(psutil.NoSuchProcess):  # one may end meanwhile
-            assert TOKEN not in " ".join(process.cmdline())
-            assert process.pid in started or "LOAD_TOKEN" not in process.environ(), process.cmdline()
-            listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
-    assert listening == {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
+    expected = {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
+
+    def found():
+        """The sockets that listen, and the processes that have the token."""
+        listening, informed = set(), []
+        for process in cli.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):  # one may end meanwhile
+                assert TOKEN not in " ".join(process.cmdline())
+                informed += [process] if "LOAD_TOKEN" in process.environ() and process.pid not in started else []
+                listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
+        return listening, informed
+
+    # A process has the environment of its parent until it runs its program, and the generator first measures itself.
+    wait_for(lambda: found() == (expected, []), "another listens, or has the token")
     run.send_signal(signal.SIGINT)
     assert end_of(run)[0] == 130
     assert [end_of(one)[0] for one in workers] == [0, 0]
