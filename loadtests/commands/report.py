@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,6 @@ def command(
         from loadtests.measure.study_options import require_price
         from loadtests.records.run.folder import Run
         from loadtests.report import reports
-        from loadtests.report.formats import viewer
 
         folder = Run.open(run)
         require_price(price)
@@ -39,4 +39,6 @@ def command(
     where = "" if is_written else "not written yet; --rebuild writes it, --open shows it"
     reports.print_report(folder, out, price, tables, where)
     if show:
-        say(viewer.show(reports.html_page(folder, price)))
+        page = reports.html_page(folder, price).resolve()
+        opened = webbrowser.open(page.as_uri())
+        say(f"Opened {page}" if opened else f"No browser was found, or it failed; set BROWSER. The page is {page}")

@@ -67,6 +67,4 @@ def _chart(results: Results) -> Chart | None:
         f"{capital(axis)}; {points.subtitle(results, test)[0]}.{points.whisker_note(rows)}",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
         partial(latency.figure, rows, axis, findings.title(results, test, metric), points.subtitle(results, test)),
-        panels=partial(latency.panels, rows, {"": axis}),
-        title=findings.title(results, test, metric),
     )

@@ -52,8 +52,6 @@ def chart(results: Results) -> Chart | None:
         f"{axis}; {test.description}, {over}.",
         f"{axis}, {test.description}: {points.in_words(rows)}.",
         partial(latency.figure, rows, axis, title, [f"{test.description}, {test.engine}; {over}"], from_zero=True),
-        panels=partial(latency.panels, rows, {"": axis}, from_zero=True),
-        title=title,
     )
 
 

@@ -47,7 +47,6 @@ def compose(results: Results, price: float | None = None) -> Page:
         certainty=findings.certainty(results) if found else "",
         sections=tuple(section for section in sections if section is not None),
         labels=tuple(results.labels),
-        copy=results.aa_copy,
     )
 
 

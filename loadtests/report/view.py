@@ -119,7 +119,7 @@ class Headline:
 class Page:
     """The whole report: ``answer``, a finding for each question and how certain they are, and the sections.
 
-    ``labels`` are all setups, ``copy`` is the A/A copy among them.
+    ``labels`` are all setups.
     """
 
     title: str
@@ -131,7 +131,6 @@ class Page:
     certainty: str
     sections: tuple[Section, ...]
     labels: tuple[str, ...]
-    copy: str | None = None
 
     @property
     def day(self) -> str:

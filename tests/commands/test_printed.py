@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+import webbrowser
 from collections import Counter
 
 import pytest
@@ -134,14 +135,14 @@ def test_results_that_cannot_be_read_are_not_an_empty_list(command, monkeypatch,
 
 
 @pytest.fixture
-def no_display(monkeypatch):
-    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
-        monkeypatch.delenv(name, raising=False)
+def shown(monkeypatch):
+    """The addresses that a browser was asked to show. Without a browser, ``shown.append`` returns None as well."""
+    addresses = []
+    monkeypatch.setattr(webbrowser, "open", addresses.append)
+    return addresses
 
 
-def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(
-    build_run, monkeypatch, no_display, command, tmp_path
-):
+def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(build_run, monkeypatch, shown, command, tmp_path):
     run = build_run(labels=("gunicorn",), blocks=1)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -150,11 +151,12 @@ def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(
     code, printed, _ = command("report", run.path, "--open")
     assert (code, set(run.path.rglob("*"))) == (0, before)
     [page] = temporary.glob("report-*/*.html")
-    assert printed.strip().endswith(f"the page is {page}")
+    assert printed.strip().endswith(f"set BROWSER. The page is {page}")
+    assert shown == [page.as_uri()]
     assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 
 
-def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, no_display, command):
+def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, shown, command):
     run = build_run(labels=("gunicorn",), blocks=1)
     before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path)
@@ -162,4 +164,4 @@ def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, no_display, c
     assert printed.strip().endswith("The page: not written yet; --rebuild writes it, --open shows it")
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
-    assert command("report", run.path, "--open")[1].strip().endswith(f"the page is {run.path / 'report.html'}")
+    assert command("report", run.path, "--open")[1].strip().endswith(f"The page is {run.path / 'report.html'}")

@@ -8,7 +8,7 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
-from loadtests.report.charts.shared import Looks, RowDrawing, RowPanel, Rows
+from loadtests.report.charts.shared import Looks, Rows
 
 ROW = 19
 
@@ -17,18 +17,12 @@ def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_ze
     """One figure: rows as those of ``interval_rows``, with their kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
-    scale = _scale(rows, from_zero)
+    numbers = shared.figures(rows, "value", "low", "high")
+    # Counts, of which one may be 0, are drawn from there.
+    scale = shared.scale_from_zero(numbers) if from_zero else shared.scale_for(numbers)
     x = alt.X("value:Q", scale=scale, title=axis_title, axis=shared.axis_for(scale))
     drawn = interval_rows(rows, x, scale, looks, "kind")
     return shared.finish(drawn, title, subtitle, map(shared.name_of, rows))
-
-
-def panels(rows: Rows, keys: dict[str, str], from_zero: bool = False) -> tuple[RowPanel, ...]:
-    """The rows as a page draws them, a panel for each percentile; ``keys`` has the headings."""
-    rows = shared.clamp(rows, "value")
-    scale = _scale(rows, from_zero)
-    drawn = RowDrawing("value", scale, bars="type" not in scale.to_dict())
-    return tuple(drawn.panel(heading, shared.where(rows, percentile=key)) for key, heading in keys.items())
 
 
 def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
@@ -43,12 +37,6 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
         panel = interval_rows(shared.where(rows, percentile=key), x, scale, looks, "kind")
         drawn.append(panel.properties(title=shared.heading(key)))
     return shared.finish(shared.stacked(drawn), title, subtitle, map(shared.name_of, rows))
-
-
-def _scale(rows: Rows, from_zero: bool) -> alt.Scale:
-    """The rows' scale; counts, of which one may be 0, are drawn from there."""
-    numbers = shared.figures(rows, "value", "low", "high")
-    return shared.scale_from_zero(numbers) if from_zero else shared.scale_for(numbers)
 
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:

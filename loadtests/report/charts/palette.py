@@ -139,12 +139,3 @@ def dark_css(scope: str, document: str | None = None) -> str:
         if document is None or f'{key}="{light}"' in document
     )
     return f"@media screen and (prefers-color-scheme:dark){{{rules}}}"
-
-
-def kind_css() -> str:
-    """The colours of the kinds of setup as a page's variables ``--kind-0`` and so on."""
-    light, dark = (
-        "".join(f"--kind-{place}:{paint(colour)};" for place, colour in enumerate(KIND_COLOURS))
-        for paint in (str, DARK.__getitem__)
-    )
-    return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"

@@ -1,6 +1,6 @@
 """One setup second by second: panels on one time axis, over the stages of the origin where there was one.
 
-A transparent column for each moment lies over the first panel with all of its figures, for the page's script."""
+A transparent column for each moment lies over the first panel with all of its figures as its title."""
 
 from __future__ import annotations
 

@@ -27,26 +27,11 @@ schemapi.disable_debug_mode()
 
 
 @dataclasses.dataclass(frozen=True)
-class RowPanel:
-    """Rows with points and intervals as fractions of the width: what a page draws itself, as wide as it is.
-
-    Rows: label, kind, note, text, and where known value, low and high. ``bands``: kind, low and high. ``ticks``:
-    position and text. ``bars``: the points are the ends of bars.
-    """
-
-    heading: str
-    rows: Rows
-    ticks: tuple[tuple[float, str], ...]
-    bands: Rows = dataclasses.field(default_factory=list)
-    bars: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
 class Chart:
     """One chart: file name, caption, its content in words (``alt``), and its specification.
 
-    A page shows ``summary`` in place of a folded chart, and draws ``panels`` under ``title`` itself where there are
-    any. The specification is made on demand: it is slow, and the terminal needs none.
+    A page shows ``summary`` in place of a folded chart. The specification is made on demand: it is slow, and the
+    terminal needs none.
     """
 
     name: str
@@ -54,8 +39,6 @@ class Chart:
     alt: str
     specify: Callable[[], dict[str, Any]]
     summary: str = ""
-    panels: Callable[[], tuple[RowPanel, ...]] | None = None
-    title: str = ""
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -233,48 +216,3 @@ def _step_below(value: float) -> float:
     room = value * 0.95
     power = 10.0 ** math.floor(math.log10(room))
     return max((step * power for step in STEPS if step * power <= room), default=power)
-
-
-@dataclasses.dataclass(frozen=True)
-class RowDrawing:
-    """How a page draws rows itself: ``key`` is their point on the scale. Ticks are those that a narrow page has room
-    for, round numbers by default."""
-
-    key: str
-    scale: alt.Scale
-    ticks: tuple[tuple[float, str], ...] = ()
-    bars: bool = False
-
-    def panel(self, heading: str, rows: Rows, bands: Rows | None = None) -> RowPanel:
-        settings = self.scale.to_dict()
-        logarithmic = settings.get("type") == "log"
-        ends = settings["domain"]
-        low, high = map(math.log, ends) if logarithmic else ends
-
-        def place(value: float) -> float:
-            along = ((math.log(max(value, 1e-300)) if logarithmic else value) - low) / (high - low)
-            return round(min(max(along, 0.0), 1.0), 4)
-
-        def placed(row: dict[str, Any]) -> dict[str, Any]:
-            known = {one: place(row[one]) for one in ("low", "high", self.key) if row.get(one) is not None}
-            return {"kind": "", **row, **known, "value": known.get(self.key)}
-
-        ticks = self.ticks or [(value, f"{value:,g}") for value in _few(ends[0], ends[1], logarithmic)]
-        return RowPanel(
-            f"{heading} (logarithmic)" if logarithmic else heading,
-            [placed(row) for row in rows],
-            tuple((place(value), text) for value, text in ticks),
-            [placed(band) for band in bands or ()],
-            self.bars,
-        )
-
-
-def _few(low: float, high: float, logarithmic: bool) -> list[float]:
-    """Round numbers within a domain, four or so."""
-    if logarithmic:
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        steps = STEPS if high / low < 100 else (1,)
-        return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
-    power = 10.0 ** math.floor(math.log10((high - low) / 3))
-    step = max(one * power for one in STEPS if one * power <= (high - low) / 3)
-    return [round(count * step, 9) for count in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -9,10 +9,9 @@ import altair as alt
 
 from loadtests.report.charts import shared
 from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE
-from loadtests.report.charts.shared import WIDTH, Looks, RowDrawing, RowPanel, Rows
+from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
 ROW = 20
-NARROW = 330  # a phone's
 LABEL = 46  # pixels of a tick's label
 ABOVE = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 BELOW = (0.99, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001)
@@ -21,15 +20,6 @@ BELOW = (0.99, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01,
 def _ends(rows: Rows) -> tuple[float, float]:
     found = shared.figures(rows, "ratio", "low", "high")
     return min([1 / 1.05, *found]) / 1.02, max([1.05, *found]) * 1.02
-
-
-def panels(rows: Rows, bands: Rows) -> tuple[RowPanel, ...]:
-    rows = shared.clamp(rows, "ratio")
-    low, high = _ends(rows)
-    ticks = tuple((value, f"×{value:.3g}") for value in _ticks(low, high, NARROW))
-    drawn = RowDrawing("ratio", shared.log_scale(low, high), ticks)
-    metrics = dict.fromkeys(row["metric"] for row in rows)
-    return tuple(drawn.panel(one, shared.where(rows, metric=one), shared.where(bands, metric=one)) for one in metrics)
 
 
 def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
@@ -76,9 +66,9 @@ def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, 
     return shared.panel(layers, height)
 
 
-def _ticks(low: float, high: float, width: float = WIDTH) -> list[float]:
+def _ticks(low: float, high: float) -> list[float]:
     """1 and, on either side, round ratios whose labels do not touch."""
-    apart = math.log(high / low) * LABEL / width
+    apart = math.log(high / low) * LABEL / WIDTH
     ticks = [1.0]
     for side in (ABOVE, BELOW):
         last = 1.0

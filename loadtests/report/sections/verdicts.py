@@ -204,8 +204,6 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
                 f"mean of {span(_blocks(results, test), 'block')}"
             ],
         ),
-        panels=partial(verdicts.panels, rows, bands),
-        title=findings.title(results, test, known[0]),
     )
 
 

@@ -43,8 +43,6 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
         f"{time.capitalize()} by percentile, {findings.condition(results, test)}.{points.whisker_note(rows)}",
         f"{time.capitalize()} in milliseconds, {test.description}. {'; '.join(texts)}.",
         partial(latency.spec, rows, findings.title(results, test, P50), time, points.subtitle(results, test)),
-        title=findings.title(results, test, P50),
-        panels=partial(latency.panels, rows, {key: f"{key}, ms" for key in known}),
     )
 
 
