@@ -1,4 +1,4 @@
-"""The command line: all commands, and how each of them ends."""
+"""Define the command line with all its commands, and turn errors into exit statuses."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ from loadtests.errors import NO_ROOM, PROGRAM, UserError, called, shown
 
 
 class _Flags:
-    """Of a command whose flags are shown without a type: ``--quick <bool>`` asks for a value that there is none of."""
+    """Show flags without a type in the help of a command.
+
+    Typer would print ``--quick <bool>``, which looks as if the flag needed a value.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Its options and arguments, ``--help`` included."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for one in params:
             if getattr(one, "is_flag", False):
@@ -44,26 +46,26 @@ class _Flags:
 
 
 class Command(_Flags, TyperCommand):
-    """A command of its own."""
+    """A single command."""
 
 
 class Group(_Flags, TyperGroup):
-    """What has commands."""
+    """A group of commands."""
 
 
-INTERRUPTED = 130  # 128 and SIGINT, as shells say it
+INTERRUPTED = 130  # 128 plus the number of SIGINT, as in shells
 app = typer.Typer(
     cls=Group,
     name="python -m loadtests",
     help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`. "
     "Environment variables such as WORKERS and PORT change how a setup is started (docs/setups.rst).",
     no_args_is_help=True,
-    add_completion=called() == PROGRAM,  # shells complete the arguments of a program, and `python -m` is none
+    add_completion=called() == PROGRAM,  # shells can complete `loadtests`, but not `python -m loadtests`
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-# In the order of the help. What a command needs is imported when it runs: `--help` and a mistyped name answer at once.
+# In the order of the help. Commands import their modules when they run, so that `--help` and errors appear immediately.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
     "Advanced": (profile, serve, worker, workload, origin),
@@ -83,41 +85,46 @@ def _general(
         bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Options before a command."""
+    """Handle the options before a command."""
 
 
 def main() -> None:
-    """The entry point. Errors that the user can correct are one line; tracebacks are for defects."""
+    """Run the command line. Print errors that the user can correct as one line, and tracebacks only for defects."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)
     try:
         _require_no_empty_argument(sys.argv[1:])
-        status = app(standalone_mode=False)  # in standalone mode it would print its errors itself, on four lines
-        if status == INTERRUPTED:  # what it makes of Ctrl-C, without a word
+        status = app(standalone_mode=False)  # in standalone mode, Typer prints errors itself, on four lines
+        if status == INTERRUPTED:  # Typer returns it after Ctrl-C and prints nothing
             fail("interrupted", INTERRUPTED)
         sys.exit(status)
     except typer.TyperException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its class is private, and it has printed the help
+        if type(error).__name__ == "NoArgsIsHelpError":  # the class is private, and Typer has printed the help already
             sys.exit(error.exit_code)
         context = getattr(error, "ctx", None)
         path = context.command_path if context else called()
         fail(f"{error.format_message().rstrip('.')}; `{path} --help` says what there is", error.exit_code)
-    except typer.Abort:  # what it makes of Ctrl-C at a question
+    except typer.Abort:  # Typer raises it for Ctrl-C at a question
         fail("interrupted", INTERRUPTED)
     except UserError as error:
         fail(str(error))
     except OSError as error:
-        if error.errno not in NO_ROOM:  # a full disk is no defect
+        if error.errno not in NO_ROOM:  # a full disk isn't a defect
             raise
-        if error.filename is None:  # printing the rest would fail as well
+        if error.filename is None:  # printing the rest would fail too
             sys.stdout = None
         fail(f"cannot write {error.filename or 'what is printed'}: {error.strerror}")
 
 
 def _require_no_empty_argument(arguments: list[str]) -> None:
-    """Raises UserError for one: as a path it would be this folder, and most likely it is a variable of a shell that was
-    not set. A body and a message may be empty."""
+    """Refuse an empty argument, because it is probably an unset shell variable.
+
+    As a path, it would mean the current folder. Options for a body or a message may be empty.
+
+    Raises:
+        UserError: If an argument is empty.
+    """
     for before, argument in zip([called(), *arguments], arguments, strict=False):
         option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
         if equals and not value and not option.startswith(("--body", "--ws-")):

@@ -1,4 +1,4 @@
-"""Where the project's files are; reading files that a person names, and writing files whole or not at all."""
+"""Find the project's files, read files that a user names, and write files atomically."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ SUPERVISOR = ROOT / "supervisor"
 
 
 def read(path: Path, most: int, pipes: bool = False) -> bytes:
-    """The contents of a regular file, or where ``pipes`` may stand for one of a pipe, of at most ``most`` bytes.
+    """Read a regular file, or a pipe if ``pipes`` is set, of at most ``most`` bytes.
 
-    A device may never end, and is refused before anything of it is read. Raises OSError, whose ``strerror`` says what
-    is wrong.
+    Reading a device may never end, so the function refuses devices before it reads from them.
+
+    Raises:
+        OSError: If the file can't be read. Its ``strerror`` describes the problem.
     """
     try:
-        # Without O_NONBLOCK a pipe that nobody writes to would be waited for.
+        # Without O_NONBLOCK, opening a pipe without a writer would block.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipes else os.O_NONBLOCK))
     except ValueError:
         raise OSError(errno.EINVAL, "its name holds a null character", str(path)) from None
@@ -42,8 +44,13 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path, without links in it, of what a file in ``folder`` names. Raises UserError where that is not there, or
-    not below the folder: the file may be somebody else's, and what is elsewhere is none of theirs."""
+    """Return the real path of a file that another file in ``folder`` names.
+
+    A file from another person must not be able to name files outside its own folder.
+
+    Raises:
+        UserError: If the path doesn't exist or isn't below the folder.
+    """
     try:
         root, path = (Path(os.path.realpath(one, strict=True)) for one in (folder, folder / name))
     except ValueError:
@@ -72,7 +79,11 @@ def cache() -> Path:
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder and those above it, where they are not there. Raises UserError."""
+    """Create a folder and its missing parents.
+
+    Raises:
+        UserError: If the folder can't be created.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -80,8 +91,13 @@ def make_folder(path: Path) -> None:
 
 
 def require_writable(path: Path) -> None:
-    """Raises UserError where nothing can be made at ``path``, whatever the permissions say: it is tried, next to it or
-    in the nearest folder above that is there."""
+    """Check that ``path`` can be created, by creating a temporary folder next to it or in its nearest existing parent.
+
+    Permission bits don't show whether a write succeeds.
+
+    Raises:
+        UserError: If nothing can be created at that place.
+    """
     place = path.absolute().parent
     while not os.path.lexists(place):
         place = place.parent
@@ -92,7 +108,11 @@ def require_writable(path: Path) -> None:
 
 
 def write_json(path: Path, value: object, most: float = math.inf) -> None:
-    """Writes ``value`` as JSON of at most ``most`` bytes. As ``write_bytes``."""
+    """Write ``value`` as JSON with ``write_bytes``.
+
+    Raises:
+        UserError: If the JSON is longer than ``most`` bytes, or the file can't be written.
+    """
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if len(content) > most:
         raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read again")
@@ -100,14 +120,16 @@ def write_json(path: Path, value: object, most: float = math.inf) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes ``text``. As ``write_bytes``."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes ``content``, whole or not at all, and not lost if the machine stops right after.
+    """Write a file atomically, and flush it to disk so that it survives a crash of the machine.
 
-    A file that holds just that is left alone. Raises UserError where it cannot be written.
+    A file that already has this content isn't changed.
+
+    Raises:
+        UserError: If the file can't be written.
     """
     try:
         if not holds(path, content):
@@ -117,7 +139,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def holds(path: Path, content: bytes) -> bool:
-    """Whether there is a file, and no link to one, of just that content."""
+    """Return whether ``path`` is a regular file, not a link, with exactly this content."""
     with contextlib.suppress(OSError):
         status = path.lstat()
         return stat.S_ISREG(status.st_mode) and status.st_size == len(content) and path.read_bytes() == content
@@ -125,7 +147,11 @@ def holds(path: Path, content: bytes) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Removes a file. Raises UserError where it cannot be."""
+    """Remove a file.
+
+    Raises:
+        UserError: If the file can't be removed.
+    """
     try:
         path.unlink()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Numbers and phrases as text, alike in the terminal, the charts and the pages."""
+"""Format numbers and phrases in the same way for the terminal, the charts and the pages."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ from typing import Any, Protocol
 DASH = "–"
 NOT_REACHED = "not reached"  # a percentile beyond the share of requests that were answered well
 
-# A terminal's commands (CSI and OSC), then single characters: control characters but tab and newline, those that turn
-# the direction of writing, and what XML forbids.
+# Terminal commands (CSI and OSC), then single characters: control characters except tab and newline, characters that
+# change the direction of writing, and characters that XML forbids.
 _COMMANDS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
 def printable(text: str) -> str:
-    """The text without terminal commands and characters that XML forbids. All foreign data is printed through this."""
+    """Remove terminal commands and characters that XML forbids.
+
+    The harness prints all foreign data through this function.
+
+    """
     return UNPRINTABLE.sub("", _COMMANDS.sub("", text))
 
 
 def number(value: float | None) -> str:
-    """Three significant digits: ``0.042 4.2 42.1 421 4,210``; a dash for None; infinite is not reached."""
+    """Format with three significant digits: ``0.042``, ``4.2``, ``4,210``.
+
+    None becomes a dash, infinity "not reached".
+
+    """
     if value is None:
         return DASH
     if math.isinf(value):
@@ -40,12 +48,12 @@ def number(value: float | None) -> str:
 
 
 def per_second(rate: float) -> str:
-    """A rate of requests: ``4.24``, ``42.1``, ``421``, ``4,213``."""
+    """Format a rate of requests, such as ``4.24``, ``42.1``, ``421`` or ``4,213``."""
     return f"{rate:.3g}" if rate < 100 else f"{rate:,.0f}"
 
 
 def percent(share: float) -> str:
-    """A small share with two digits: ``41%``, ``3.1%``, ``0.12%``, ``0.012%``."""
+    """Format a small share with two digits, such as ``41%``, ``3.1%``, ``0.12%`` or ``0.012%``."""
     digits = 0 if share >= 0.0995 else 1 if share >= 0.00995 else 2 if share >= 0.000995 else 3
     return f"{share:.{digits}%}"
 
@@ -60,7 +68,7 @@ class Estimated(Protocol):
 
 
 def figure(found: Estimated | None) -> str:
-    """``number`` of its value, with ``at least`` before a lower bound."""
+    """Format the value with ``number``, and put ``at least`` before a lower bound."""
     if found is None:
         return number(None)
     return f"at least {number(found.value)}" if found.at_least else number(found.value)
@@ -76,7 +84,7 @@ class Bounded(Protocol):
 
 
 def closed(found: Bounded) -> bool:
-    """Whether the interval has both ends."""
+    """Return whether the interval has both ends."""
     return found.low > 0 and math.isfinite(found.high)
 
 
@@ -84,24 +92,32 @@ UNINFORMATIVE = 100.0  # upper over lower end from which an interval is not show
 
 
 def informative(found: Bounded) -> bool:
-    """Whether the interval is closed, and not a hundredfold wide."""
+    """Return whether the interval is closed and its upper end is less than 100 times its lower end."""
     return closed(found) and found.high < UNINFORMATIVE * found.low
 
 
 def interval(found: Bounded) -> str:
-    """``1.98 to 2.10``; empty where the interval is uninformative."""
+    """Format an interval as ``1.98 to 2.10``. The text is empty if the interval is uninformative."""
     return f"{number(found.low)} to {number(found.high)}" if informative(found) else ""
 
 
 def plus_minus(low: float, high: float) -> float:
-    """Half the width of a ratio's interval, relative: 0.02 is plus or minus 2%. Infinite for an open interval."""
+    """Return half the relative width of a ratio's interval, such as 0.02 for ±2%.
+
+    An open interval has an infinite width.
+
+    """
     if low <= 0 or not math.isfinite(high):
         return math.inf
     return math.exp((math.log(high) - math.log(low)) / 2) - 1
 
 
 def relative(found: Bounded) -> str:
-    """Half the interval's width, relative: ``±3%``, or a factor (``×÷2.5``); empty where it is uninformative."""
+    """Format half the relative width as ``±3%``, or from 100% as ``×÷2.5``.
+
+    Uninformative intervals give an empty text.
+
+    """
     if not informative(found):
         return ""
     half = plus_minus(found.low, found.high)
@@ -111,7 +127,7 @@ def relative(found: Bounded) -> str:
 
 
 def ratio(value: float) -> str:
-    """``×1.04``; a dash where one side has no finite figure."""
+    """Format a ratio as ``×1.04``, or as a dash if it is 0 or infinite."""
     if value == 0 or not math.isfinite(value):
         return DASH
     if value < 0.1:
@@ -120,7 +136,7 @@ def ratio(value: float) -> str:
 
 
 def change(value: float, what: str, words: tuple[str, str] = ("lower", "higher")) -> str:
-    """A ratio as a change of ``what``: ``65% lower throughput``; from twice on ``2.1× the throughput``."""
+    """Format a ratio as a change: ``65% lower throughput``, or from a ratio of 2 ``2.1× the throughput``."""
     if value >= 1.995:
         return f"{value:.1f}× the {what}" if value < 9.95 else f"{value:,.0f}× the {what}"
     share = abs(value - 1)
@@ -129,7 +145,7 @@ def change(value: float, what: str, words: tuple[str, str] = ("lower", "higher")
 
 
 class Ratio(Protocol):
-    """A ratio of figures of which either may be a lower bound."""
+    """A ratio of two figures. Each figure may be a lower bound."""
 
     @property
     def ratio(self) -> float: ...
@@ -140,7 +156,11 @@ class Ratio(Protocol):
 
 
 def bounded_ratio(found: Ratio) -> str:
-    """``ratio``, with ``at least`` or ``at most`` before a bound; a dash where both sides are bounds."""
+    """Format with ``ratio``, and put ``at least`` or ``at most`` before a bound.
+
+    If both sides are bounds, return a dash.
+
+    """
     if found.at_least and found.at_most:
         return DASH
     text, bound = ratio(found.ratio), "at least " if found.at_least else "at most " if found.at_most else ""
@@ -148,7 +168,10 @@ def bounded_ratio(found: Ratio) -> str:
 
 
 def ratio_interval(found: Bounded) -> str:
-    """``×1.01 to ×1.07``, or ``over ×1.01`` with one end; empty where it is open, or uninformative and includes 1."""
+    """Format an interval as ``×1.01 to ×1.07``, or ``over ×1.01`` if it has only one end.
+
+    The text is empty if the interval is open, or if it is uninformative and includes 1.
+    """
     if found.low > 0 and math.isinf(found.high):
         return f"over {ratio(found.low)}"
     if found.low <= 0 and math.isfinite(found.high):
@@ -159,31 +182,31 @@ def ratio_interval(found: Bounded) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """``1 block``, ``2 blocks``."""
+    """Format a count with its noun, such as ``1 block`` or ``2 blocks``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def span(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """``2 blocks`` where all counts are alike, else ``1 to 2 blocks``."""
+    """Format counts as ``2 blocks`` if they are all equal, or else as ``1 to 2 blocks``."""
     ends = sorted(counts) or [0]
     most = plural(ends[-1], one, many)
     return most if ends[0] == ends[-1] else f"{ends[0]:,} to {most}"
 
 
 def capital(text: str) -> str:
-    """The text as a sentence begins."""
+    """Capitalize the first letter."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def series(parts: Sequence[str], most: int | None = None) -> str:
-    """``a, b and c``; of more than ``most`` those and how many more there are."""
+    """Join parts as ``a, b and c``. If there are more than ``most``, show those and the number of the others."""
     more = len(parts) - most if most is not None else 0
     named = [*parts[:most], f"{more} more"] if more > 1 else [*parts]
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """A nested dictionary as rows: ``{"cpu": {"cores": 2}}`` gives ``("cpu cores", "2")``."""
+    """Flatten a nested dictionary into rows: ``{"cpu": {"cores": 2}}`` gives ``("cpu cores", "2")``."""
     if isinstance(values, dict):
         rows = [flat(value, f"{prefix} {_worded(key)}".strip()) for key, value in values.items()]
         return [row for part in rows for row in part]
@@ -194,5 +217,5 @@ def flat(values: Any, prefix: str = "") -> list[tuple[str, str]]:
 
 
 def _worded(key: str) -> str:
-    """``memory_mb`` as words; foreign names with dots (``net.ipv4.tcp_tw_reuse``) stay."""
+    """Replace underscores with spaces, except in foreign names with dots such as ``net.ipv4.tcp_tw_reuse``."""
     return key if "." in key else key.replace("_", " ")

@@ -1,5 +1,8 @@
-"""Where things run. To add a way to reach a machine: a file here, named after its scheme (``ssh`` for
-``ssh://user@machine``), with a class as ``base.Host`` has it and a function ``at`` that takes an address to one."""
+"""The machines that run servers and services.
+
+To add a way to reach a machine, create a file that is named after its scheme (``ssh`` for ``ssh://user@machine``). It
+needs a class like ``base.Host``, and a function ``at`` that creates such a host from an address.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,11 @@ __all__ = ["ConnectionLost", "Host", "Program", "Supervised", "at"]
 
 
 def at(where: str) -> Host:
-    """The host that ``where`` names: ``local``, or a scheme and an address. Raises UserError."""
+    """Return the host with this name: ``local``, or a scheme and an address.
+
+    Raises:
+        UserError: If the scheme is unknown or the address isn't valid.
+    """
     scheme, _, address = where.partition("://")
     names = [module.name for module in pkgutil.iter_modules(__path__)]
     kind = _kind(scheme) if scheme in names else None
@@ -24,5 +31,5 @@ def at(where: str) -> Host:
 
 
 def _kind(name: str) -> Callable[[str], Host] | None:
-    """The function ``at`` of a module here."""
+    """Return the function ``at`` of a module in this package, or None."""
     return getattr(importlib.import_module(f"{__name__}.{name}"), "at", None)

@@ -1,4 +1,4 @@
-"""What measuring needs of a machine, whichever it is."""
+"""The interface of machines for measurements."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ from loadtests.setups.application import Application
 
 
 class ConnectionLost(UserError):
-    """The connection to another machine is lost, and all that was started there ends. The current measurement is
-    invalid; the next call makes a new connection."""
+    """The connection to another machine is lost, and everything that was started on it ends.
+
+    The current measurement is invalid. The next call opens a new connection.
+    """
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A process of supervisord: its role (web, worker_0, redis), state, pid and exit status. ``elsewhere``: it runs on
-    another machine than the servers (see ``loadtests.hosts.with_services``)."""
+    """A process of supervisord: its role (web, worker_0, redis), state, pid and exit status.
+
+    ``elsewhere`` means that it runs on another machine than the servers (see ``loadtests.hosts.with_services``).
+    """
 
     role: str
     state: str
@@ -38,106 +42,165 @@ class Program:
 
 
 class Supervised(Protocol):
-    """A supervisord of our own on a host, in a folder of its own there."""
+    """A supervisord on a host, with its own folder on that host."""
 
     folder: Path
 
     def start(self, group: str) -> None:
-        """Starts a setup's or a service's group, or one process of it (``group:role``), without waiting until it is
-        ready."""
+        """Start the group of a setup or service, or one process of it (``group:role``), without waiting until it is
+        ready.
+        """
 
     def stop(self, group: str) -> None:
-        """Stops a group or a process and waits until it has ended. Raises UserError when it does not end in time."""
+        """Stop a group or a process, and wait until it has ended.
+
+        Raises:
+            UserError: If it doesn't end in time.
+        """
 
     def programs(self, group: str) -> list[Program]:
-        """The processes of a group, or the one, and their present state."""
+        """Return the processes of a group, or the single process, with their current states."""
 
     def signal(self, pid: int, name: str) -> None:
-        """Sends a signal (``HUP``) to one of the processes that it has started, or that these have. Raises UserError
-        for any other."""
+        """Send a signal (``HUP``) to a process that the supervisord or one of its processes started.
+
+        Raises:
+            UserError: If it is another process.
+        """
 
     def has(self, file: str) -> bool:
-        """Whether a file of that name is in the folder."""
+        """Return whether the folder contains a file with this name."""
 
     def read(self, file: str) -> str:
-        """The text of a file of that name in the folder. Raises UserError where there is none."""
+        """Return the text of a file in the folder.
+
+        Raises:
+            UserError: If there is no such file.
+        """
 
     def logs(self) -> str:
-        """The ends of the programs' logs."""
+        """Return the ends of the programs' logs."""
 
 
 class Host(Protocol):
-    """A machine where servers and services run; the generator runs on this one. Each method of a remote host may raise
-    ConnectionLost."""
+    """A machine for servers and services. The generator runs on the local machine.
+
+    Each method of a remote host may raise ConnectionLost.
+    """
 
     name: str
 
     def boot(self) -> str:
-        """The machine's identity since it was started. Raises UserError."""
+        """Return an identifier of the machine that changes with each boot.
+
+        Raises:
+            UserError: If the machine can't be reached.
+        """
 
     def bind(self) -> str:
-        """The address that servers listen on there. Raises UserError."""
+        """Return the address that servers listen on.
+
+        Raises:
+            UserError: If there is no suitable address.
+        """
 
     def address(self, bind: str) -> str:
-        """The address of a server that listens on ``bind`` there."""
+        """Return the address to reach a server that listens on ``bind``."""
 
     def application(self, given: Application) -> Application:
-        """The application as it is there. Raises UserError for one that cannot be served there."""
+        """Return the application in its form on this host.
+
+        Raises:
+            UserError: If the host can't serve it.
+        """
 
     def missing(self, needs: Iterable[str]) -> str | None:
-        """The needs that it lacks (see ``loadtests.setups.needs.missing``)."""
+        """Describe the missing needs (see ``loadtests.setups.needs.missing``)."""
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
-        """The network to that port from where ``look`` runs; None on this machine. Raises UserError when load would not
-        reach it, or would reach somebody else; with ``allow_remote`` it then returns None."""
+        """Check that load reaches the port on this host.
+
+        Args:
+            bind: The address that servers listen on.
+            port: The port.
+            allow_remote: Whether to return None instead of raising an error.
+            look: Measures the network.
+
+        Returns:
+            The network to the port from the machine that runs ``look``, or None for the local machine.
+
+        Raises:
+            UserError: If load would not reach the port, or would reach another machine.
+        """
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        """The network from it to another host's address (see ``loadtests.hosts.network.look``). Raises UserError."""
+        """Measure the network from this host to another host's address (see ``loadtests.hosts.network.look``).
+
+        Raises:
+            UserError: If the other host can't be reached.
+        """
 
     def require_free(self, bind: str, port: int) -> None:
-        """Raises UserError when something listens on the port already, and names it."""
+        """Check that a port is free.
+
+        Raises:
+            UserError: If a process listens on the port. The message names the process.
+        """
 
     def supervise(self, env: Mapping[str, str]) -> AbstractContextManager[Supervised]:
-        """Starts a supervisord with the knobs as environment variables. On leaving, and when this process dies, all
-        that it started is stopped. Raises UserError."""
+        """Start a supervisord with the knobs as environment variables.
+
+        At the end, or if this process dies, everything that it started is stopped.
+
+        Raises:
+            UserError: If supervisord doesn't start.
+        """
 
     def parts(self) -> list[Part]:
-        """The harness's own processes there."""
+        """Return the harness's own processes on the host."""
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
-        """What each part with its descendants has used so far, by pid; ``folder`` is supervisord's."""
+        """Return the use of each part with its descendants so far, by pid. ``folder`` is supervisord's."""
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        """CPU seconds so far of the processes that live, by pid; cheap enough to be called during load. None where it
-        would disturb the load."""
+        """Return the CPU seconds so far of the living processes, by pid.
+
+        The call is cheap enough to use during a load. The value is None if it would disturb the load.
+        """
 
     def moment(self, cores: Sequence[int]) -> Moment:
-        """The machine's conditions now; ``cores`` are the servers'."""
+        """Return the machine's current conditions. ``cores`` are the servers' cores."""
 
     def top_processes(self) -> Takers:
-        """Which other programs take its cores; watches for about a second."""
+        """Watch for about a second, and return the other programs that use its cores."""
 
     def calibrate(self, core: int) -> float:
-        """Seconds of the calibration loop on a core there, now (see ``loadtests.observe.calibration``)."""
+        """Run the calibration loop on a core, and return its seconds (see ``loadtests.observe.calibration``)."""
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
-        """The work of others so far on the run's other machines, by address: this process's (with an empty address)
-        where it is another one, and those of services."""
+        """Return the work of other programs so far on the run's other machines, by address.
+
+        They are the machines of services, and the machine of this process (with an empty address) if it is another one.
+        """
 
     def calibrations_elsewhere(self) -> dict[str, float]:
-        """Seconds of the calibration loop on each of these machines, now."""
+        """Run the calibration loop on each of these machines, and return its seconds."""
 
     def allot(self, requested: str | None) -> Cores:
-        """The cores of servers and generator (see ``loadtests.observe.cores.allot``). Raises UserError."""
+        """Return the cores of servers and generator (see ``loadtests.observe.cores.allot``).
+
+        Raises:
+            UserError: If the request isn't valid.
+        """
 
     def machine(self) -> dict[str, Any]:
-        """Its description (see ``loadtests.observe.machine.describe``)."""
+        """Describe the machine (see ``loadtests.observe.machine.describe``)."""
 
     def free_memory_mb(self) -> int:
-        """The memory that programs could still take there, in MB."""
+        """Return the memory in MB that programs could still use."""
 
     def versions(self) -> dict[str, Any]:
-        """The software there (see ``loadtests.observe.machine.versions``)."""
+        """Return the software versions on the machine (see ``loadtests.observe.machine.versions``)."""
 
     def other_host(self) -> OtherHost | None:
-        """Its entry in run.json; None for this machine."""
+        """Return its entry in run.json, or None for the local machine."""

@@ -1,4 +1,4 @@
-"""``hosts prepare``: copies this project to another machine, sets it up, and leaves a marker that allows load."""
+"""Prepare another machine: copy this project, set it up, and write a marker that allows load."""
 
 from __future__ import annotations
 
@@ -24,16 +24,24 @@ from loadtests.setups.application.progress import Announce
 
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
-BUSY = 75  # the exit status where somebody else has the lock (sysexits(3), EX_TEMPFAIL)
-STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")  # not needed to serve; nor are .md files, but for the packages'
-CLEARED = ("loadtests", "testproject", "packages", "supervisor")  # without files of an earlier revision
+BUSY = 75  # the exit status if another process has the lock (sysexits(3), EX_TEMPFAIL)
+# Not needed to serve. The same applies to .md files, except in packages.
+STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")
+# Cleared first, so that no files of an earlier revision are left.
+CLEARED = ("loadtests", "testproject", "packages", "supervisor")
 MOST_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Marker:
-    """What ``prepare`` left there: a token that proves the host, the revision and whether it had uncommitted changes,
-    and the SHA-256 of each file by path."""
+    """The file that ``prepare`` writes on the machine.
+
+    Args:
+        token: The token that proves the host's identity.
+        revision: The revision of the project.
+        dirty: Whether there were uncommitted changes.
+        files: The SHA-256 of each file by path.
+    """
 
     token: str
     revision: str | None
@@ -42,9 +50,16 @@ class Marker:
 
 
 def prepare(address: Address, announce: Announce, python: str | None = None, venv: str | None = None) -> Marker:
-    """Copies the files that git tracks, with uncommitted changes, and sets the project up.
+    """Copy the files that git tracks, with uncommitted changes, and set the project up.
 
-    ``python`` makes its ``.venv`` there instead of ``python3``; ``venv`` is an existing one to use. Raises UserError.
+    Args:
+        address: The machine.
+        announce: Reports the steps.
+        python: The Python on that machine that creates its ``.venv``. The default is ``python3``.
+        venv: An existing virtual environment to use instead.
+
+    Raises:
+        UserError: If a step fails.
     """
     files = tracked()
     marker = Marker(secrets.token_hex(16), **machine.git(), files=digests(ROOT, files))
@@ -78,7 +93,11 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
 
 
 def tracked() -> list[str]:
-    """The paths of the tracked files that are needed there. Raises UserError."""
+    """Return the paths of the tracked files that the other machine needs.
+
+    Raises:
+        UserError: If git can't list them.
+    """
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
@@ -90,7 +109,7 @@ def tracked() -> list[str]:
 
 
 def of_load() -> list[str]:
-    """The paths of the files that make load, where git may be missing."""
+    """Return the paths of the files that generate load. git may not be installed."""
     found = [file for suffix in ("py", "js") for file in (ROOT / "loadtests").rglob(f"*.{suffix}")]
     return sorted(str(file.relative_to(ROOT)) for file in (*found, ROOT / "package-lock.json"))
 
@@ -100,12 +119,12 @@ def _needed(path: str) -> bool:
 
 
 def digests(root: Path, paths: list[str]) -> dict[str, str]:
-    """The SHA-256 of each of these files below ``root``; empty for one that is missing."""
+    """Return the SHA-256 of each of these files below ``root``. It is empty for a missing file."""
     return {path: _digest(root / path) for path in paths}
 
 
 def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
-    """The names of files that differ, in words; None without a difference."""
+    """Describe the files that differ, or return None if all are the same."""
     names = sorted(path for path in {**here, **there} if here.get(path) != there.get(path))
     if not names:
         return None
@@ -114,13 +133,21 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
 
 
 def require_same(address: Address, there: Mapping[str, str]) -> None:
-    """Raises UserError where the files there are not those that git has here."""
+    """Check that the other machine has the files of this machine's git repository.
+
+    Raises:
+        UserError: If files differ.
+    """
     if (names := differing(digests(ROOT, tracked()), there)) is not None:
         raise UserError(f"{address} does not have what is here: {names}; bring it: {called()} hosts prepare {address}")
 
 
 def read_marker(folder: Path) -> Marker:
-    """The marker in a folder of this machine. Raises UserError."""
+    """Read the marker in a folder of this machine.
+
+    Raises:
+        UserError: If it can't be read.
+    """
     try:
         values: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         return Marker(**values)
@@ -150,10 +177,14 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> None:
-    """Runs a script there, with ``given`` as its input. Raises UserError with its reason."""
+    """Run a script on the machine with ``given`` as its input.
+
+    Raises:
+        UserError: If it fails. The message contains the reason.
+    """
     errors = ErrorTail()
     try:
-        # In a session of its own: a Ctrl-C is for this process, which then ends it.
+        # In its own session, so that only this process gets a Ctrl-C. It then ends the script.
         ended = subprocess.run(
             address.command(f"umask 077; {script}"), input=given, stdout=subprocess.DEVNULL, stderr=errors.descriptor,
             timeout=within_s, start_new_session=True, check=False,

@@ -1,4 +1,4 @@
-"""The end of what a program writes to its standard error."""
+"""Keep the end of a program's standard error."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ GONE_WITHIN_S = 2.0
 
 
 class ErrorTail:
-    """Takes it as it comes, for as long as the program writes, and keeps the end: a file would grow as another machine
-    likes. ``descriptor`` is for the program, and closed here once that has its copy."""
+    """Read a program's standard error while it runs, and keep only the end.
+
+    A file would grow as much as the other machine likes. ``descriptor`` is for the program. Close it in this process
+    after the program has its copy.
+    """
 
     def __init__(self) -> None:
         reading, self.descriptor = os.pipe()
@@ -23,7 +26,9 @@ class ErrorTail:
         os.close(self.descriptor)
 
     def text(self) -> str:
-        """What it is, once the program has ended; ssh may leave a process behind that still could write."""
+        """Return the text after the program has ended. ssh may leave a process that could still write, so don't wait
+        long.
+        """
         self._thread.join(GONE_WITHIN_S)
         return self._text.decode(errors="replace")
 

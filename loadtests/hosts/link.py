@@ -1,7 +1,8 @@
-"""One SSH connection to an agent on another machine: calls and replies, one after the other.
+"""One SSH connection to an agent on another machine, with calls and replies one after the other.
 
-It is the user's own ``ssh`` with their configuration and keys. It shares no connection with theirs, and asks nothing of
-a person. It forwards nothing; a worker's connection forwards one port of loopback there (``Address.command``).
+The connection uses the user's own ``ssh`` with their configuration and keys. It isn't shared with the user's
+connections, and never prompts. It forwards no ports. Only a worker's connection forwards one loopback port of the other
+machine (``Address.command``).
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ T = TypeVar("T")
 
 CONNECT_S = 10
 ANSWERED_WITHIN_S = 60.0
-CLOSED_WITHIN_S = 30.0  # the agent ends all that it started before it goes
+CLOSED_WITHIN_S = 30.0  # the agent ends everything that it started before it exits
 GONE_WITHIN_S = 2.0
-MOST_REFUSED = 1000  # characters of why
-NOT_PREPARED = 69  # the exit status that says so (sysexits(3), EX_UNAVAILABLE)
+MOST_REFUSED = 1000  # characters of the reason
+NOT_PREPARED = 69  # the exit status of an unprepared machine (sysexits(3), EX_UNAVAILABLE)
 SSH_FAILED = 255
-FOLDER = ".django-serving-benchmark"  # in the home there; in it are the tree, what `hosts prepare` left, and a lock
+# In the home folder of the other machine. It contains the tree, the marker and a lock.
+FOLDER = ".django-serving-benchmark"
 MARKER = "marker.json"
 LOCK = "lock"
 OPTIONS = {
@@ -62,7 +64,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Address:
-    """Where SSH goes: a host or an alias of the user's configuration, with an optional user and port."""
+    """The destination of SSH: a host or an alias in the user's configuration, with an optional user and port."""
 
     host: str
     user: str | None = None
@@ -70,7 +72,11 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """From ``user@host:port``; an IPv6 address stands in brackets. Raises UserError."""
+        """Parse ``user@host:port``. IPv6 addresses have brackets.
+
+        Raises:
+            UserError: If the text isn't valid.
+        """
         match = _ADDRESS.fullmatch(text)
         port = int(match["port"]) if match and match["port"] else None
         if match is None or (port is not None and not 1 <= port <= 65_535):
@@ -83,11 +89,17 @@ class Address:
         return f"ssh://{user}{host}{f':{self.port}' if self.port else ''}"
 
     def command(self, script: str, back: tuple[int, int] | None = None) -> list[str]:
-        """The command that runs a script in sh there; SSH_COMMAND replaces ``ssh``, with options (``ssh -F file``).
-        ``back``: a port there, on loopback, leads to one here."""
+        """Return the command that runs a script in sh on the machine.
+
+        SSH_COMMAND replaces ``ssh``, and can have options (``ssh -F file``).
+
+        Args:
+            script: The script.
+            back: A loopback port of the machine that leads to a port of this machine.
+        """
         ssh = shlex.split(os.environ.get("SSH_COMMAND") or "ssh")
         options = [word for name, value in OPTIONS.items() for word in ("-o", f"{name}={value}")]
-        if back is not None:  # the option would clear this one as well
+        if back is not None:  # the option would also clear this forwarding
             options[options.index("ClearAllForwardings=yes")] = "ClearAllForwardings=no"
             options += ["-R", "127.0.0.1:{}:127.0.0.1:{}".format(*back)]
         user = ["-l", self.user] if self.user else []
@@ -96,14 +108,17 @@ class Address:
 
 
 def in_tree(command: str) -> str:
-    """The shell script that runs a command in the tree that `hosts prepare` brought."""
+    """Return the shell script that runs a command in the tree that `hosts prepare` copied."""
     there = f'cd "$HOME/{FOLDER}/tree" 2>/dev/null && [ -f ../{MARKER} ] || exit {NOT_PREPARED}'
     return f"{there}; {refuse_others('.. .', '.venv/ .venv/bin/')}; exec {command}"
 
 
 def refuse_others(own: str, shared: str = "") -> str:
-    """The part of a script that fails where somebody else may write to folders whose files are run. The ``shared`` ones
-    may be another user's, such as an administrator's virtual environment, and their group's."""
+    """Return the part of a script that fails if other users may write to folders whose files are run.
+
+    The ``shared`` folders may belong to another user, such as an administrator's virtual environment, and their group
+    may write to them.
+    """
     others = f'find {own} -prune \\( -perm /022 -o ! -user "$(id -u)" \\)'
     if shared:
         others += f"; find {shared} -prune -perm /002"
@@ -112,7 +127,13 @@ def refuse_others(own: str, shared: str = "") -> str:
 
 
 def failure(address: Address, status: int, errors: str) -> UserError:
-    """Why a command failed there, in one line: ``status`` is its exit status, ``errors`` its standard error."""
+    """Return the error of a failed command on the machine.
+
+    Args:
+        address: The machine.
+        status: The exit status of the command.
+        errors: Its standard error.
+    """
     if status == NOT_PREPARED:
         return UserError(f"{address} is not prepared; prepare it: {called()} hosts prepare {address}")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
@@ -125,9 +146,10 @@ def failure(address: Address, status: int, errors: str) -> UserError:
 
 
 class Link:
-    """A connection to the agent there, until it is closed or lost. ``arguments`` are the agent's.
+    """A connection to the agent on another machine, until it is closed or lost. ``arguments`` are the agent's.
 
-    Raises UserError where none can be made.
+    Raises:
+        UserError: If the connection can't be opened.
     """
 
     def __init__(self, address: Address, arguments: Sequence[str], answers_within_s: float) -> None:
@@ -143,7 +165,7 @@ class Link:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors.descriptor,
-                start_new_session=True,  # a Ctrl-C is for this process, which then closes the link
+                start_new_session=True,  # so that only this process gets a Ctrl-C, and then closes the link
             )
         except OSError as error:
             raise UserError(f"ssh cannot be run: {error.strerror}") from None
@@ -163,11 +185,16 @@ class Link:
 
     @property
     def alive(self) -> bool:
-        """Whether it was neither closed nor lost."""
+        """Whether it is neither closed nor lost."""
         return not self._ended.is_set()
 
     def call(self, method: str, kind: type[T], within_s: float = ANSWERED_WITHIN_S, **arguments: Any) -> T:
-        """The value of the agent's method. Raises UserError for what it refuses, and ConnectionLost."""
+        """Call a method of the agent and return its value.
+
+        Raises:
+            UserError: If the agent refuses the call.
+            ConnectionLost: If the connection is lost.
+        """
         if not self.alive:
             raise self._lost("it was closed")
         self._calls += 1
@@ -188,13 +215,13 @@ class Link:
             self._end(GONE_WITHIN_S)
             lines = [line.strip() for line in self._errors.text().splitlines() if line.strip()]
             raise self._lost(shown(lines[-1]) if lines else "it ended") from None
-        except BaseException:  # Ctrl-C: the reply under way would be taken for that to another call
+        except BaseException:  # after a Ctrl-C, the pending reply would be taken for the reply to another call
             self.close()
             raise
         raise self._refused(reply.error)
 
     def close(self) -> None:
-        """Has the agent end all that it started, and waits for that."""
+        """Make the agent end everything that it started, and wait for it."""
         self._end(CLOSED_WITHIN_S)
 
     def _lost(self, why: str) -> ConnectionLost:
@@ -204,14 +231,14 @@ class Link:
         return UserError(f"{self.address}: {' '.join(why.split())[:MOST_REFUSED]}")
 
     def _end(self, within_s: float) -> None:
-        """Ends the connection; after ``within_s`` ssh is killed, and the agent misses its client."""
+        """End the connection. After ``within_s``, kill ssh, and the agent notices that its client is gone."""
         if self._ended.is_set():
             return
         self._ended.set()
         atexit.unregister(self.close)
         assert self._ssh.stdin is not None
         assert self._ssh.stdout is not None
-        # What is being written now is written first, unless it is stuck.
+        # Let a current write finish first, unless it is stuck.
         if self._writing.acquire(timeout=GONE_WITHIN_S):
             with contextlib.suppress(OSError):
                 self._ssh.stdin.close()
@@ -246,7 +273,7 @@ class Link:
             wire.write(self._out, call)
 
     def _beat(self) -> None:
-        """Says regularly that the client is there: nothing else tells the agent that the network was cut."""
+        """Send a message regularly, because the agent can't notice otherwise that the network is down."""
         while not self._ended.wait(wire.BEAT_S):
             with contextlib.suppress(OSError):  # the next call reports it
                 self._write(wire.AgentCall(wire.BEAT))

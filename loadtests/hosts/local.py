@@ -1,5 +1,3 @@
-"""This machine."""
-
 from __future__ import annotations
 
 import contextlib
@@ -31,7 +29,7 @@ LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that l
 
 
 class Local:
-    """This machine, see ``loadtests.hosts.base.Host``."""
+    """This machine. See ``loadtests.hosts.base.Host``."""
 
     name = "local"
 
@@ -64,7 +62,7 @@ class Local:
         return network.look(host, address, token, client)
 
     def require_free(self, bind: str, port: int) -> None:
-        folders.remove_abandoned()  # with what may still listen there
+        folders.remove_abandoned()  # also ends servers that may still listen on the port
         for connection in psutil.net_connections("tcp"):
             address = connection.laddr
             if connection.status != psutil.CONN_LISTEN or not address or address.port != port:
@@ -122,7 +120,7 @@ class Local:
 
 
 def at(address: str) -> Local:
-    """This machine has no address."""
+    """Return this machine. It has no address."""
     if address:
         raise UserError(f"local://{address}: this machine takes no address; write local")
     return Local()

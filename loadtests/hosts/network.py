@@ -1,4 +1,4 @@
-"""The network to another machine: whether it leads there, its round trip and its bandwidth."""
+"""Measure the network to another machine: its identity, round trip and bandwidth."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from loadtests.errors import UserError, shown
 REACHED_WITHIN_S = 5.0
 WITHIN_S = 30.0
 READ_BYTES = 2**16
-MOST_PIECES = 2**10  # of an answer, each of READ_BYTES at most: four times the long answer of proof.py
+MOST_PIECES = 2**10  # of an answer, each at most READ_BYTES; four times the long answer of proof.py
 ROUND_TRIPS = 40
-PORTS = 40  # a run may use that many in a row
+PORTS = 40  # a run may use this many consecutive ports
 
 
 @dataclasses.dataclass(frozen=True)
 class Network:
-    """The median time to an answer of a bare server, and the bandwidth of a long one."""
+    """The median time to an answer of a minimal server, and the bandwidth of a long answer."""
 
     round_trip_ms: float
     megabits_per_s: float
@@ -30,7 +30,7 @@ class Network:
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
-    """How far another machine's clock is ahead of this one, plus or minus ``within_s``."""
+    """The offset of another machine's clock, plus or minus ``within_s``."""
 
     ahead_s: float
     within_s: float
@@ -41,10 +41,18 @@ Look = Callable[[str, tuple[str, int], str, str], Network]
 
 
 def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-    """The network to an address, where a server (``loadtests.hosts.proof``) has to prove that it knows the token.
+    """Measure the network to an address.
 
-    ``host`` is the user's name for it; ``client`` is this machine's address there, empty where SSH did not tell it.
-    Raises UserError.
+    The server there (``loadtests.hosts.proof``) must prove that it knows the token.
+
+    Args:
+        host: The user's name for the host.
+        address: The address and port.
+        token: The token.
+        client: This machine's address as the host sees it, or empty if SSH doesn't show it.
+
+    Raises:
+        UserError: If the address can't be reached, or belongs to another host.
     """
     where = "{}:{}".format(*address)
     nonce = secrets.token_hex(16)
@@ -69,7 +77,7 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
 
 
 def proof(token: str, nonce: str) -> bytes:
-    """The keyed hash of a nonce, which takes the token (RFC 2104)."""
+    """Return the keyed hash of a nonce. Only a process with the token can compute it (RFC 2104)."""
     return hmac.new(token.encode(), nonce.encode(), "sha256").hexdigest().encode()
 
 
@@ -86,7 +94,7 @@ def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
 
 
 def _seconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, int]:
-    """How long an answer took, and how many bytes it has."""
+    """Return the seconds of an answer and its size in bytes."""
     begun = time.perf_counter()
     body = _get(connection, path)
     return time.perf_counter() - begun, len(body)

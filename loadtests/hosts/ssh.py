@@ -1,4 +1,4 @@
-"""Another machine, reached over SSH: an agent there (``loadtests.hosts.agent``) does what ``local`` does here."""
+"""Use another machine over SSH. An agent on it (``loadtests.hosts.agent``) does the work of ``local``."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from loadtests.setups.application.remote_application import RemoteApplication
 T = TypeVar("T")
 Level = Literal["ok", "warning", "error"]
 
-# The agent of an earlier run may still be ending what it started; after a lost connection it first has to miss us.
+# The agent of an earlier run may still be ending its processes. After a lost connection, it first has to notice.
 FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
 GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
 PAUSE_S = 1.0
-ENDED_WITHIN_S = 15.0  # where an agent was killed, the guards of what it started take a few seconds
-PREPARED_WITHIN_S = 700.0  # longer than loadtests.setups.application takes for it
+ENDED_WITHIN_S = 15.0  # after an agent is killed, the guards of its processes need a few seconds
+PREPARED_WITHIN_S = 700.0  # longer than the limit in loadtests.setups.application
 NETWORK_WITHIN_S = 60.0
 CLOCK_LOOKS = 8
 
 
 class Ssh:
-    """A machine that ``hosts prepare`` has prepared, see ``loadtests.hosts.base.Host``."""
+    """A machine that ``hosts prepare`` has prepared. See ``loadtests.hosts.base.Host``."""
 
     def __init__(self, address: Address) -> None:
         self.name = str(address)
@@ -52,18 +52,22 @@ class Ssh:
         self._link: Link | None = None
         self._facts: AgentFacts | None = None
         self.network: Network | None = None
-        self._ended_by = 0.0  # when what was started over a lost connection has to be gone
+        self._ended_by = 0.0  # the time when the processes of a lost connection must have ended
 
     @property
     def facts(self) -> AgentFacts:
-        """The agent and its machine. Raises UserError."""
+        """The agent and its machine.
+
+        Raises:
+            UserError: If the machine can't be reached.
+        """
         self._linked()
         assert self._facts is not None
         return self._facts
 
     @property
     def same_machine(self) -> bool:
-        """Whether it is this very machine."""
+        """Whether SSH leads back to this machine."""
         return self.facts.boot == boot()
 
     def boot(self) -> str:
@@ -75,7 +79,11 @@ class Ssh:
         return self.listens_on()
 
     def listens_on(self) -> str:
-        """The address there that SSH came to. Raises UserError."""
+        """Return the address that SSH connected to.
+
+        Raises:
+            UserError: If it isn't an IPv4 address.
+        """
         if self.facts.ipv4 is None:
             raise UserError(
                 f"{self.name}: SSH came to {self.facts.address}, and not every server can listen on an IPv6 "
@@ -93,11 +101,15 @@ class Ssh:
         return self._call("missing", str, needs=list(needs)) or None
 
     def missing_for(self, setup: Setup) -> str | None:
-        """What it lacks for a setup (see ``loadtests.setups.missing``)."""
+        """Describe what the machine lacks for a setup (see ``loadtests.setups.missing``)."""
         return self._call("missing_for", str, setup=setup.name) or None
 
     def prepare_sample(self) -> None:
-        """Prepares the sample project there. Raises UserError."""
+        """Prepare the sample project on the machine.
+
+        Raises:
+            UserError: If it fails.
+        """
         self._call("prepare", NOTHING, PREPARED_WITHIN_S)
 
     def require_reachable(self, bind: str, port: int, allow_remote: bool, look: Look = network.look) -> Network | None:
@@ -114,7 +126,11 @@ class Ssh:
         return found
 
     def look(self, bind: str, port: int, look: Look = network.look) -> Network:
-        """The network to a port there, which has to prove that it is the host that SSH came to. Raises UserError."""
+        """Measure the network to a port of the machine. The port must prove that it belongs to SSH's host.
+
+        Raises:
+            UserError: If it can't be reached, or belongs to another machine.
+        """
         self._call("prove", NOTHING, bind=bind, port=port)
         try:
             return look(self.name, (self.address(bind), port), self.facts.token, self.facts.client)
@@ -149,7 +165,7 @@ class Ssh:
         return self._call("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
 
     def cpu_s(self, pids: Iterable[int]) -> None:
-        return None  # each question crosses the network on which the load is
+        return None  # each question would use the network of the load
 
     def moment(self, cores: Sequence[int]) -> Moment:
         return self._call("moment", Moment, cores=list(cores))
@@ -161,15 +177,15 @@ class Ssh:
         return self._call("calibrate", float, core=core)
 
     def listener(self, port: int) -> int:
-        """The pid of the process that listens there on that port; 0 where none is seen."""
+        """Return the pid of the process that listens on a port of the machine, or 0 if there is no such process."""
         return self._call("listener", int, port=port)
 
     def calibrate_anywhere(self) -> float:
-        """``calibrate`` on its first core."""
+        """Run ``calibrate`` on its first core."""
         return self._call("calibrate", float, core=None)
 
     def others(self) -> OthersMoment:
-        """The work of others on all of its cores so far."""
+        """Return the work of other programs on all of its cores so far."""
         return self._call("others", OthersMoment)
 
     def load_elsewhere(self) -> dict[str, OthersMoment]:
@@ -196,11 +212,11 @@ class Ssh:
         return dict(self._call("versions", Versions))
 
     def findings(self) -> list[tuple[Level, str, str]]:
-        """What ``doctor`` finds there, without engines: level, finding and remedy."""
+        """Return the findings of ``doctor`` on the machine, without engines: level, finding and remedy."""
         return self._call("doctor", list[tuple[Level, str, str]])
 
     def clock(self) -> Clock:
-        """Its clock, by the quickest of several looks."""
+        """Read its clock several times, and return the reading with the shortest round trip."""
         looks = []
         for _ in range(CLOCK_LOOKS):
             begun, before = time.monotonic(), time.time()
@@ -226,7 +242,7 @@ class Ssh:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """What a person should know before load goes there."""
+        """Return remarks for the user before load is sent to the machine."""
         remarks = []
         if self.same_machine:
             remarks.append(f"{self.name} is this very machine, so generator and servers share it")
@@ -239,7 +255,7 @@ class Ssh:
         return tuple(remarks)
 
     def close(self) -> None:
-        """Ends the agent, if there is one, and waits for that."""
+        """End the agent, if it runs, and wait for it."""
         if self._link is not None:
             self._link.close()
 
@@ -247,7 +263,11 @@ class Ssh:
         return self._linked().call(method, kind, within_s, **arguments)
 
     def _linked(self) -> Link:
-        """The connection, made anew after a loss. Raises UserError."""
+        """Return the connection, and open a new one after a loss.
+
+        Raises:
+            UserError: If it can't be opened.
+        """
         if self._link is None:
             self._link = self._connected(FREE_WITHIN_S)
         elif not self._link.alive:
@@ -279,15 +299,19 @@ class Ssh:
 
 
 def _generator_cores() -> tuple[int, ...]:
-    """The generator's core here, where the servers run elsewhere."""
+    """Return the generator's core on this machine if the servers run on another machine."""
     return cores.all_of()[-1:]
 
 
 def at(address: str) -> Ssh:
-    """The machine at ``user@host:port``. Raises UserError; goes there with the first question."""
+    """Return the machine at ``user@host:port``. The first call connects to it.
+
+    Raises:
+        UserError: If the address isn't valid.
+    """
     return Ssh(Address.parse(address))
 
 
 def public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether it can be reached from anywhere."""
+    """Return whether the address can be reached from anywhere."""
     return not (address.is_private or address.is_loopback or address.is_link_local)

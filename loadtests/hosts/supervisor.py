@@ -1,4 +1,4 @@
-"""A supervisord on this machine: started, called over XML-RPC, stopped with all that it started."""
+"""Start a supervisord on this machine, call it over XML-RPC, and stop everything that it started."""
 
 from __future__ import annotations
 
@@ -28,25 +28,27 @@ from loadtests.hosts.base import Program
 from loadtests.setups import prefixed, without_servers
 from loadtests.setups.services import PASSWORD
 
-# Variables with options of servers: a setup is its file and the knobs, and nothing else.
+# Variables with options of servers. Only a setup's file and its knobs may configure it.
 SERVER_VARIABLES = ("GUNICORN_CMD_ARGS", "UVICORN_", "GRANIAN_", "UWSGI_", "FORWARDED_ALLOW_IPS")
 STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MOST_SHOWN = 4096  # bytes of its output when it does not start
+MOST_SHOWN = 4096  # bytes of its output if it doesn't start
 
-# The two lines that a person types (README), with the harness's supervisord whatever PATH the served project has.
+# The two lines that a user types (README), with the harness's supervisord for every PATH of the served project.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
 COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
 
 class Supervisor:
-    """A supervisord in a private folder, see ``loadtests.hosts.base.Supervised``; a context manager.
+    """A supervisord in a private folder, as a context manager. See ``loadtests.hosts.base.Supervised``.
 
-    Takes environment variables, the knobs of the servers with their prefix (see supervisor/defaults.sh). On leaving,
-    all that was started is stopped and the folder is removed; loadtests.cleanup.guard does the same when this process
-    dies.
+    At the end, everything that it started is stopped, and the folder is removed. If this process dies,
+    loadtests.cleanup.guard does the same.
+
+    Args:
+        env: The environment variables. The servers' knobs have their prefix (see supervisor/defaults.sh).
     """
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -57,7 +59,7 @@ class Supervisor:
         self._transport: SupervisorTransport | None = None
 
     def __enter__(self) -> Supervisor:
-        # In memory where there is such a place: the IPC layer's queues go below it.
+        # In memory if possible, because the folder contains the queues of the IPC layer.
         self.folder = folders.make("serve", memory=True)
         env = {
             **{name: value for name, value in _of_this_process().items() if name != PASSWORD},
@@ -73,7 +75,7 @@ class Supervisor:
             if not name.startswith(SERVER_VARIABLES)
         }
         try:
-            # Read through the same file: the guard removes the folder before it ends.
+            # Read through the same file object, because the guard removes the folder before it ends.
             with open(self.folder / "supervisord.out", "w+b") as out:
                 self._guard = subprocess.Popen(
                     guarded(["sh", "-c", COMMAND]),
@@ -138,7 +140,7 @@ class Supervisor:
         return "\n".join(parts)
 
     def end(self) -> None:
-        """Stops all that was started."""
+        """Stop everything that was started."""
         if self._transport is not None:
             self._transport.close()
         if self._guard is not None and self._guard.stdin is not None:
@@ -153,7 +155,11 @@ class Supervisor:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _call(self, method: str, *given: Any) -> Any:
-        """Raises UserError where supervisord has ended, or is about to."""
+        """Call a method of supervisord.
+
+        Raises:
+            UserError: If supervisord has ended or is ending.
+        """
         try:
             return getattr(self._rpc, method)(*given)
         except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
@@ -166,7 +172,7 @@ class Supervisor:
         url = f"unix://{self.folder / 'supervisor.sock'}"
         end = time.monotonic() + STARTED_WITHIN_S
         while time.monotonic() < end and self._guard.poll() is None:
-            # A transport that failed once cannot be used again.
+            # A transport that failed once can't be used again.
             transport = SupervisorTransport(None, None, url)
             transport._get_connection = functools.partial(_connection, transport._get_connection)
             self._rpc = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport).supervisor
@@ -188,8 +194,11 @@ def _of_this_process() -> dict[str, str]:
 
 
 class _ClosedResponse(http.client.HTTPResponse):
-    """A response that is closed once it was read. Its finalizer closes it in Python code, and CPython drops what that
-    raises (``iobase_finalize``): a Ctrl-C in that moment would be lost."""
+    """A response that is closed after it is read.
+
+    Its finalizer is Python code, and CPython ignores exceptions in finalizers (``iobase_finalize``), so a Ctrl-C at
+    that moment would be lost.
+    """
 
     def read(self, amt: int | None = None) -> bytes:
         try:

@@ -1,5 +1,8 @@
-"""Messages over one SSH connection, each a line of JSON. What comes from the other side is foreign data: it is bounded,
-has the type that is expected, and no character that a terminal obeys."""
+"""Messages over one SSH connection, each a line of JSON.
+
+The other side's data isn't trusted. It must have a limited size and the expected type, and must not contain terminal
+commands.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ T = TypeVar("T")
 
 MOST_BYTES = 16 * 2**20  # of a line
 READ_BYTES = 2**16
-MOST_SHOWN = 100  # bytes of what is no message
-MOST_NUMBER = 2**53  # above it JSON's numbers are not exact (RFC 7493, 2.2)
+MOST_SHOWN = 100  # bytes of an invalid message
+MOST_NUMBER = 2**53  # JSON numbers above it aren't exact (RFC 7493, 2.2)
 
-# The client says every BEAT_S that it is there; an agent that hears nothing for SILENCE_S ends everything. The client's
-# ssh gives up after as long (ssh_config(5), ServerAliveInterval).
+# The client sends a message every BEAT_S. An agent that receives nothing for SILENCE_S ends everything. The client's
+# ssh also gives up after this time (ssh_config(5), ServerAliveInterval).
 BEAT_S = 2.0
 ALIVE_INTERVAL_S, ALIVE_COUNT = 3, 3
 SILENCE_S = float(ALIVE_INTERVAL_S * (ALIVE_COUNT + 1))
@@ -34,11 +37,11 @@ BEAT = 0  # the number of a call without an answer
 
 
 class NotAMessage(Exception):
-    """Something else came where a message was expected; the text is its beginning, or what is wrong with it."""
+    """Received data that isn't a valid message. The text is its start, or the problem."""
 
 
 class AgentCall(msgspec.Struct, frozen=True):
-    """A method of the agent, and its arguments by name."""
+    """A call of a method with its arguments by name."""
 
     number: Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
     method: str = ""
@@ -46,7 +49,7 @@ class AgentCall(msgspec.Struct, frozen=True):
 
 
 class AgentReply(msgspec.Struct, frozen=True):
-    """The answer to the call of that number: a value, or an ``error``."""
+    """The answer to the call with the same number: a value or an ``error``."""
 
     number: int
     value: Any = None
@@ -55,8 +58,20 @@ class AgentReply(msgspec.Struct, frozen=True):
 
 @dataclasses.dataclass(frozen=True)
 class AgentFacts:
-    """An agent and its machine: the marker's token, revision and files (SHA-256 by path), where SSH came from and to,
-    the machine's identity since its boot, its Python, and the processes of the connection."""
+    """An agent and its machine.
+
+    Args:
+        token: The marker's token.
+        revision: The marker's revision.
+        dirty: Whether there were uncommitted changes.
+        files: The SHA-256 of the marker's files by path.
+        client: The address that SSH came from.
+        address: The address that SSH connected to.
+        ipv4: An IPv4 address of the same interface.
+        boot: The machine's identity since its boot.
+        python: The version of its Python.
+        parts: The processes of the connection.
+    """
 
     token: str
     revision: str | None
@@ -75,22 +90,30 @@ class AgentFacts:
 
 
 def write(descriptor: int, message: AgentCall | AgentReply | dict[str, Any]) -> None:
-    """Writes a message as a whole. Raises OSError."""
+    """Write a complete message.
+
+    Raises:
+        OSError: If the other side is gone.
+    """
     left = memoryview(msgspec.json.encode(message) + b"\n")
     while left:
         left = left[os.write(descriptor, left) :]
 
 
 class Lines:
-    """The lines of what comes in pieces, of at most ``most`` bytes each."""
+    """Collect lines from pieces of data. A line has at most ``most`` bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
-        self._pieces: list[bytes] = []  # of the line that is not over
+        self._pieces: list[bytes] = []  # of the incomplete line
         self._size = 0
 
     def add(self, data: bytes) -> list[bytes]:
-        """The lines that are over now. Raises NotAMessage for a longer one."""
+        """Add data and return the lines that are now complete.
+
+        Raises:
+            NotAMessage: If a line is too long.
+        """
         *whole, rest = data.split(b"\n")
         if whole:
             whole[0] = b"".join([*self._pieces, whole[0]])
@@ -103,15 +126,19 @@ class Lines:
 
 
 class MessageReader:
-    """Reads messages from a file descriptor."""
-
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._partial = Lines()
         self._lines: deque[bytes] = deque()
 
     def next(self, kind: type[T], within_s: float) -> T:
-        """The next message. Raises EOFError where the other side is gone, TimeoutError and NotAMessage."""
+        """Return the next message.
+
+        Raises:
+            EOFError: If the other side is gone.
+            TimeoutError: If no message arrives in time.
+            NotAMessage: If the line isn't valid.
+        """
         end = time.monotonic() + within_s
         while not self._lines:
             readable, _, _ = select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))
@@ -121,13 +148,17 @@ class MessageReader:
             if not data:
                 raise EOFError
             self._lines.extend(self._partial.add(data))
-            if not self._lines and time.monotonic() > end:  # a byte now and then is no message in time
+            if not self._lines and time.monotonic() > end:  # a slow stream of bytes doesn't extend the time
                 raise TimeoutError
         return typed(parsed(self._lines.popleft()), kind)
 
 
 def parsed(line: bytes) -> Any:
-    """The JSON of a line, printable. Raises NotAMessage."""
+    """Parse a line of JSON, and remove unprintable characters.
+
+    Raises:
+        NotAMessage: If it isn't valid.
+    """
     try:
         return _printable(msgspec.json.decode(line))
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -135,7 +166,11 @@ def parsed(line: bytes) -> Any:
 
 
 def typed(value: Any, kind: type[T]) -> T:
-    """A value that was parsed, as its type. Raises NotAMessage, with what is wrong."""
+    """Convert a parsed value to a type.
+
+    Raises:
+        NotAMessage: If it doesn't have the type.
+    """
     try:
         return msgspec.convert(value, kind, str_keys=True)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The servers' machine, when services run on machines of their own."""
+"""The servers' machine if services run on separate machines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from loadtests.observe.processes import Part, Usage
 from loadtests.setups import prefixed
 from loadtests.setups.services import PASSWORD, Service
 
-# Above every pid (proc(5), pid_max): the first service's machine counts from it, the second's from twice as much.
+# Above every pid (proc(5), pid_max). Pids of the first service's machine start at it, those of the second at twice it.
 PIDS = 1 << 22
 
 
 class WithServices:
-    """The ``servers``' machine (see ``loadtests.hosts.base.Host``) with ``services`` on machines of their own. There
-    each listens on the servers' port and requires a password that nobody else knows; one that the environment names is
-    somebody else's, whose cost alone is read there."""
+    """The ``servers``' machine (see ``loadtests.hosts.base.Host``) with ``services`` on separate machines.
+
+    Each service listens on the servers' port of its machine, and requires a generated password. If the environment
+    names a service, another person runs it, and the harness only measures its cost.
+    """
 
     def __init__(self, servers: Host, services: Mapping[Service, Ssh]) -> None:
         self._servers = servers
@@ -64,7 +66,7 @@ class WithServices:
                 continue
             address = machine.listens_on()
             variables.update([service.variable_for(address, int(port), self._password)])
-            # The servers' cores mean nothing on that machine: a service has all of its own.
+            # The servers' cores don't apply to that machine. The service can use all cores of its machine.
             own = {"BIND": address, "PORT": port, PASSWORD: self._password, "CORES": "", "SERVICES_CORES": ""}
             remote[name] = RemoteService(number, machine.supervise(prefixed(own)), another)
         with ExitStack() as stack:
@@ -79,7 +81,7 @@ class WithServices:
         return {**self._servers.calibrations_elsewhere(), **of_services}
 
     def _distinct(self) -> list[Ssh]:
-        """The services' machines that are neither the servers' nor this process's."""
+        """Return the services' machines that are neither the servers' nor this process's."""
         return [machine for machine in self._machines if machine.boot() not in (self.boot(), boot())]
 
     def usage(self, parts: Iterable[Part], folder: Path) -> dict[int, Usage]:
@@ -94,13 +96,13 @@ class WithServices:
         return found
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        # On the servers' machine only: a call to another crosses a network.
+        # Only on the servers' machine, because a call to another machine uses the network.
         return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
 
 
 @dataclasses.dataclass(frozen=True)
 class RemoteService:
-    """A service's supervisord on the machine of that number, which may be ``another`` than the servers'."""
+    """A service's supervisord on a machine. ``another`` means that it isn't the servers' machine."""
 
     number: int
     supervised: AbstractContextManager[Supervised]
@@ -108,8 +110,10 @@ class RemoteService:
 
 
 class OfOthers:
-    """A service that somebody else runs, as a supervisord would have it (``loadtests.hosts.base.Supervised``): it is
-    there, and stays."""
+    """A service that another person runs, in the form of ``loadtests.hosts.base.Supervised``.
+
+    The harness never starts or stops it.
+    """
 
     folder = Path()
 
@@ -144,8 +148,10 @@ class OfOthers:
 
 
 class CombinedSupervisor:
-    """The servers' supervisord and one for each remote service, started when it is first needed; see
-    ``loadtests.hosts.base.Supervised``. They end with ``stack``."""
+    """The servers' supervisord, and one for each remote service. See ``loadtests.hosts.base.Supervised``.
+
+    A remote supervisord starts with the first use of its service. All end with ``stack``.
+    """
 
     def __init__(self, servers: Supervised, remote: Mapping[str, RemoteService], stack: ExitStack) -> None:
         self.folder = servers.folder

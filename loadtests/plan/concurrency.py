@@ -1,7 +1,8 @@
-"""Which setups of a block run at once, where the machine's memory does not hold all of them.
+"""Choose the setups of a block that run at the same time, if the machine doesn't have enough memory for all of them.
 
-They are dealt into groups, and the baseline is in each: what is compared is still measured side by side. A block is
-then one group; figures of the same block are compared, as ever, and a setup that was not in it has none there.
+The setups are dealt into groups, and each group contains the baseline, so compared setups are still measured side by
+side. A block then measures one group. Figures are compared within a block. A setup that wasn't in the block has no
+figure for it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from collections.abc import Mapping, Sequence
 
 from loadtests.plan.study import LEAST_AT_ONCE, Study
 
-# What the setups may take of the memory that is free; the rest is for what they take under load.
+# The share of the free memory for the idle setups. They need the rest under load.
 SHARE = 0.5
 
 
 def deal(study: Study, generator: random.Random) -> list[list[str]]:
-    """The labels of each group, of as even a size as can be; which are together is left to the generator."""
+    """Deal the labels into groups of nearly equal size. The generator decides which setups are together."""
     labels = [entry.label for entry in study.entries]
     if study.groups == 1:
         return [labels]
@@ -28,11 +29,18 @@ def deal(study: Study, generator: random.Random) -> list[list[str]]:
 
 
 def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Study:
-    """The study with as many of its setups at once as free memory holds; ``memory_mb`` is what each takes, by label.
+    """Limit the number of setups that run at the same time to the free memory.
 
-    Where not even two are held, in a sweep, whose cells are compared as a whole, and in a study of pairs, of which a
-    group might have one half, they are measured one after the other. As it is where all are held, or where it says that
-    fewer are to run at once.
+    If not even two setups fit, they are measured one after the other. The same applies to a sweep, because its cells
+    are compared as a whole, and to a study of pairs, because a group might contain only one of a pair.
+
+    Args:
+        study: The study.
+        memory_mb: The memory of each setup, by label.
+        free_mb: The free memory.
+
+    Returns:
+        The study itself if all setups fit, or if it already limits the number enough, or else a limited study.
     """
     if not study.interleave or len(study.entries) < LEAST_AT_ONCE:
         return study
@@ -47,7 +55,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
 
 
 def _how_many(sizes_mb: Sequence[float], room_mb: float) -> int:
-    """How many there is room for, whichever they are."""
+    """Return how many of the sizes fit, starting with the largest."""
     taken = 0.0
     for number, size in enumerate(sizes_mb):
         taken += size

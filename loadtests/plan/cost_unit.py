@@ -1,6 +1,6 @@
-"""What a test counts, and shares its cost among: requests, messages, deliveries, connections, journeys.
+"""The units that share a test's cost: requests, messages, deliveries, connections, journeys.
 
-The metrics of cost are made here, each under names that say what it is the cost of.
+This module creates the metrics of cost. Their names contain the unit.
 """
 
 from __future__ import annotations
@@ -20,8 +20,15 @@ _SPELT = {"ms": "ms", "µs": "us"}
 
 @dataclass(frozen=True)
 class CostUnit:
-    """``one`` and ``many`` are its words, ``well`` says of one that it went well, and ``unit`` is that of the CPU time
-    of one: ms or µs. ``count`` takes a trial to how many its processes' use is for, 0 where that is not known."""
+    """A unit of a test's work, to divide its cost by.
+
+    Args:
+        singular: The name of one unit.
+        plural: The name of several units.
+        success: The name of one successful unit.
+        count: A function from a trial to the number of units that its processes worked for, or 0 if it isn't known.
+        unit: The unit of the CPU time: ms or µs.
+    """
 
     singular: str
     plural: str
@@ -30,13 +37,15 @@ class CostUnit:
     unit: str = "ms"
 
     def metric(self, name: str, label: str, unit: str, read: Callable[[Trial], float | None], **words: Any) -> Metric:
-        """A metric that trials have whose test counts this."""
+        """Create a metric for trials of tests that count this unit."""
         return Metric(name, label, unit, read, cost_units=(self.plural,), **words)
 
     @cached_property
     def cpu(self) -> Metric:
-        """The CPU time of one, over all processes that the setup pays for. What fails burns CPU too and delivers
-        nothing: what went well is charged for it."""
+        """The CPU time for each successful unit, over all processes that the setup pays for.
+
+        Failures use CPU time too, so the successful units pay for them.
+        """
         return self.metric(
             f"cpu_{_SPELT[self.unit]}_per_{self._name}",
             f"CPU per {self.singular}",
@@ -55,7 +64,7 @@ class CostUnit:
         return self.metric(name, label, "", self._switches)
 
     def of_role(self, role: str, charged: bool = True) -> Metric:
-        """The CPU time of one in the processes of one role that the setup pays for, or in those that it does not."""
+        """Return the metric of a role's CPU time, either of the processes that the setup pays for or of the others."""
 
         def read(trial: Trial) -> float | None:
             own = [one.cpu_s for one in trial.processes if one.role == role and one.charged == charged]
@@ -65,14 +74,14 @@ class CostUnit:
         return self.metric(f"{prefix}_{self.cpu.name}", f"CPU per {self.singular}, {role}{note}", self.unit, read)
 
     def role_of(self, metric: str) -> Metric | None:
-        """The metric that ``of_role`` gave that name; None where it is none of its."""
+        """Return the metric that ``of_role`` creates under this name, or None if it doesn't create such a name."""
         role = metric.removesuffix(f"_{self.cpu.name}")
         if role == metric:
             return None
         return self.of_role(role.removesuffix(f"_{UNCHARGED}"), charged=not role.endswith(f"_{UNCHARGED}"))
 
     def core_hours(self, cpu: float) -> float:
-        """The core-hours of a CPU time in ``unit``."""
+        """Convert a CPU time in ``unit`` to core-hours."""
         return cpu / _PER_S[self.unit] / 3600
 
     @property
@@ -100,7 +109,7 @@ def _delivered(trial: Trial) -> float:
     result = trial.result
     if result is None or result.deliveries is None:
         return 0
-    # What was sent while the server settled had receivers as well, and is in what the processes used.
+    # Receivers also got the messages that were sent while the server settled, and the processes' use includes them.
     return result.deliveries.delivered * (_billed(trial) / result.ok if result.ok else 1.0)
 
 

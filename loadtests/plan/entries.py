@@ -1,4 +1,4 @@
-"""The setups of a study: each under a label, with the knobs that it is started with."""
+"""Define the setups of a study: each has a label and the knobs to start it with."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from loadtests.setups.knobs import SERVERS, kept
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Labels and tests' names are parts of files' names, of which there are two in 255 bytes.
+# Labels and names of tests are parts of file names. A file name contains both and can have 255 bytes.
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,79}")
 LABELS_ARE = "1 to 80 letters, digits and . _ + - = are allowed"
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A setup in a study, under a label, with the knobs (environment variables) it is started with."""
+    """A setup in a study: its label and the knobs (environment variables) to start it with."""
 
     label: Name
     setup: str
@@ -34,7 +34,7 @@ class Entry:
 
 
 def alike(one: Entry, other: Entry) -> bool:
-    """Whether they differ by their labels only."""
+    """Return whether two entries differ only in their labels."""
     return (one.setup, one.env) == (other.setup, other.env)
 
 
@@ -55,7 +55,11 @@ def _entry(table: EntryTable, where: str) -> Entry:
 
 
 def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:
-    """The knobs of an entry. Raises UserError for one that is no environment variable, or that no server can take."""
+    """Check the knobs of an entry.
+
+    Raises:
+        UserError: If a knob isn't an environment variable, belongs to the whole run, or has a value that isn't allowed.
+    """
     env: dict[str, str] = {}
     for key, value in given.items():
         if key in THE_RUNS_OWN:
@@ -76,7 +80,11 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
 
 
 def require_baselines(entries: Sequence[Entry], where: str) -> None:
-    """Raises UserError where one is compared with itself, or with none of the others."""
+    """Check the baselines of a study of pairs.
+
+    Raises:
+        UserError: If a setup is compared with itself or with an unknown label.
+    """
     labels = [entry.label for entry in entries]
     for number, entry in enumerate(entries, start=1):
         others = [label for label in labels if label != entry.label]

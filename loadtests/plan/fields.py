@@ -1,8 +1,8 @@
-"""Works and paces as the keys of a test's table in TOML, and as fields in run.json.
+"""Convert works and paces between the keys of a test's TOML table and the fields in run.json.
 
-A field is described once, with its bounds, in the dataclass that has it. Its key is the field's name without ``_s``;
-``metadata={"key": ...}`` gives another one, or None where the field is no key: it is found out from others. ``KEYS``
-of a class are keys without a field of their own.
+A dataclass describes each of its fields once, with bounds. The key of a field is its name without ``_s``. To override
+the key, use ``metadata={"key": ...}``. The value None means that the field isn't a key, because it is computed from
+other fields. ``KEYS`` of a class are keys without a field.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from loadtests.records import decode
 if TYPE_CHECKING:
     from typing import Self
 
-Keys = dict[str, tuple[Any, Any]]  # the type and the default of each key
+Keys = dict[str, tuple[Any, Any]]  # key -> type and default
 NEEDED = msgspec.NODEFAULT
 
 
 @dataclasses.dataclass(frozen=True)
 class TablePlace:
-    """Where a table stands: the file, the path in it, and the folder that paths start from."""
+    """The place of a table: the file, the path in it, and the folder for relative paths."""
 
     file: str
     prefix: str
@@ -40,7 +40,11 @@ class TablePlace:
         return Path(self.file).parent
 
     def inside(self, key: str, name: str) -> Path:
-        """The file that a key names. Raises UserError where there is none below the folder."""
+        """Return the path of the file that a key names.
+
+        Raises:
+            UserError: If there is no such file below the folder.
+        """
         try:
             return files.inside(self.folder, name)
         except UserError as error:
@@ -51,28 +55,33 @@ class TablePlace:
 
 
 class Fields:
-    """A part of a test: a dataclass that is read from keys of its table."""
+    """A part of a test: a dataclass that is read from keys of the test's table."""
 
     KEYS: ClassVar[Keys] = {}
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
-        """The keys that it takes of a table with those values."""
+        """Return the keys that the part accepts in a table with these values."""
         return {**cls.KEYS, **_field_keys(cls)}
 
     @classmethod
     def fits(cls, values: Mapping[str, Any]) -> bool:
-        """Whether the keys of a table, or fields of a record that are not empty, choose this one of several."""
+        """Return whether the keys of a table, or the non-empty fields of a record, select this part."""
         return False
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
-        """The part with the values of its keys. Raises ValueError that begins with a key, or UserError."""
+        """Create the part from the values of its keys.
+
+        Raises:
+            ValueError: If a value isn't valid. The text starts with the key.
+            UserError: If a file can't be read.
+        """
         return cls(**cls.own(values))
 
     @classmethod
     def own(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of its fields that are keys."""
+        """Return the values of the fields that are keys."""
         names = {_key(field): field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
         return {names[key]: value for key, value in values.items() if key in names}
 
@@ -85,14 +94,18 @@ class Fields:
 
 
 def chosen(parts: Iterable[type[Fields]], values: Mapping[str, Any]) -> Any:
-    """The part that the values choose: the last one where they choose none."""
+    """Return the part that the values select, or the last part if they don't select any."""
     *others, last = parts
     given = {key: value for key, value in values.items() if value is not None and value not in ([], ())}
     return next((part for part in others if part.fits(given)), last)
 
 
 def read(values: Mapping[str, Any], keys: Keys, place: TablePlace) -> dict[str, Any]:
-    """The values of a table that has these keys, with defaults where they are not given. Raises UserError."""
+    """Read a table with these keys, and add the defaults of missing keys.
+
+    Raises:
+        UserError: If a value isn't allowed.
+    """
     needed = [(key, kind) for key, (kind, default) in keys.items() if default is NEEDED]
     optional = [(key, kind, default) for key, (kind, default) in keys.items() if default is not NEEDED]
     table = msgspec.defstruct("Table", [*needed, *optional], kw_only=True)
@@ -100,7 +113,10 @@ def read(values: Mapping[str, Any], keys: Keys, place: TablePlace) -> dict[str, 
 
 
 def merged(chosen_keys: Keys, others: Iterable[Keys]) -> Keys:
-    """The keys of the parts that were chosen; where a key chooses between parts, its type is that of all of them."""
+    """Combine the keys of the selected parts.
+
+    A key that selects between parts accepts the values of all parts.
+    """
     found = dict(chosen_keys)
     for keys in others:
         for key, (kind, _) in keys.items():
@@ -130,5 +146,5 @@ def _key(field: dataclasses.Field[Any]) -> str | None:
 
 
 def digest(sends: Sequence[object]) -> str:
-    """A few letters that differ where what is sent does."""
+    """Return a few characters that differ if the requests or messages differ."""
     return hashlib.sha256(json.dumps(sends).encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""What trials count of the connections to a PostgreSQL next to the setup."""
+"""The counts of connections to a PostgreSQL database next to the setup."""
 
 from __future__ import annotations
 

@@ -7,8 +7,15 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class LoadStep:
-    """A test as one step of a load curve: its load (``value``) on an axis, and that in words, ``250/s`` and
-    ``250 requests/s``. Steps of a curve have the same ``comparison_key``."""
+    """A test as one step of a load curve.
+
+    Args:
+        value: The load on the axis.
+        axis: The name of the axis.
+        short_label: The load on the axis, such as ``250/s``.
+        label: The load in a text, such as ``250 requests/s``.
+        comparison_key: A value that is the same for all steps of a curve.
+    """
 
     value: float
     axis: str

@@ -1,6 +1,7 @@
-"""A metric: what is read off a trial, in which unit, which way is better, and what it is called.
+"""A metric: how to read it from a trial, its unit, its direction and its names.
 
-Those that only one kind of test has are in that kind's file (``loadtests.plan.kinds``); these are what several share.
+This module has the metrics that several kinds of tests share. A kind's own metrics are in the kind's file
+(``loadtests.plan.kinds``).
 """
 
 from __future__ import annotations
@@ -18,19 +19,34 @@ from loadtests.records.result import PERCENTILES
 
 @dataclass(frozen=True)
 class Metric:
-    """``read`` takes a trial to the metric's value, None where the trial cannot know it.
+    """A figure of a trial.
 
-    ``label`` is what it is called among others, ``called`` in a verdict and ``short`` in a narrow one; ``{latency}``
-    in these stands for response time, or service time where the engine knows no better. ``better`` and ``worse`` are
-    the words of its verdicts. ``question`` is how a reader asks for one that verdicts are given on, its label by
-    default, and ``first`` the verb of the winner; ``{latency}`` and ``{one}`` stand for the time that is known and for
-    one of what it is of.
-    ``says_unit``: ``called`` says the unit already. ``complete`` is the sentence for a share of which nobody lacks
-    anything. ``cost_units``: the cost units (``CostUnit.plural``) of the tests whose trials have the metric; without
-    any, all have it. ``shows_figures``: a verdict gives the figures besides their ratio. ``is_lower_bound``: whether a
-    trial's value is a lower bound, because something other than the setup ended there. ``is_throughput``: a lower bound
-    also if a closed loop left the servers' cores idle (``loadtests.analyse.saturation``). ``percentile``: which one it
-    is, where a test may choose; ``times`` and ``key``: of what, and its name (``p99``), of all that are one.
+    In texts, ``{latency}`` is a placeholder for response time, or service time if the engine doesn't know the response
+    time.
+
+    Args:
+        name: The name in files.
+        label: The name in lists.
+        unit: The unit.
+        read: A function from a trial to the value, or None if the trial doesn't know it.
+        more_is_better: Whether a higher value is better.
+        called: The name in a verdict.
+        short: The name in a narrow verdict.
+        better: The word for a better value in verdicts.
+        worse: The word for a worse value in verdicts.
+        question: A reader's question that a verdict answers. The default is the label. ``{one}`` is a placeholder for
+            the measured unit, such as a request.
+        first: The verb of the winner.
+        says_unit: Whether ``called`` contains the unit.
+        complete: The sentence if every setup has 100%.
+        cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have it.
+        shows_figures: Whether a verdict shows the figures in addition to their ratio.
+        percentile: The percentile, if a test can select percentiles.
+        times: The kind of time, if the metric is a percentile.
+        key: The name of the percentile, such as ``p99``.
+        is_lower_bound: Whether a trial's value is a lower bound, because something other than the setup was the limit.
+        is_throughput: Whether the value is also a lower bound if a closed loop left the servers' cores idle
+            (``loadtests.analyse.saturation``).
     """
 
     name: str
@@ -55,11 +71,15 @@ class Metric:
     is_throughput: bool = False
 
     def in_words(self, latency: str) -> str:
-        """What it is called; ``latency`` is what the engine knows: response time or service time."""
+        """Return the name in a verdict.
+
+        ``latency`` is the time that the engine knows: response time or service time.
+
+        """
         return (self.called or self.label).format(latency=latency)
 
     def change_of(self, ratio: float, latency: str) -> str:
-        """A ratio in signed words: ``12% less CPU per request``."""
+        """Describe a ratio as a change, such as ``12% less CPU per request``."""
         words = ("less", "more") if self.better in ("cheaper", "smaller") else ("lower", "higher")
         name = self.in_words(latency)
         noun = "throughput" if name.endswith(" per second") else re.sub(r"^p[\d.]+ ", "", name)
@@ -71,24 +91,33 @@ class Metric:
 
     @property
     def verb(self) -> str:
-        """What the winner does."""
+        """The verb of the winner."""
         return self.first or ("has the most" if self.more_is_better else "has the least")
 
     def with_unit(self, words: str) -> str:
-        """Its name in words, and its unit where the words do not say it."""
+        """Append the unit to the name, unless the name contains it."""
         return words if self.says_unit or not self.unit else f"{words}, {self.unit}"
 
 
 def percentile_of(times: MeasuredTime, key: str, name: str, label: str, **words: Any) -> Metric:
-    """The metric of that name: a percentile (``p99``) of a kind of time, in ms. A trial in which the generator was late
-    at it does not know it."""
+    """Create the metric of a percentile (``p99``) of a kind of time, in ms.
+
+    A trial doesn't know it if its generator was late at this percentile.
+    """
     return Metric(name, label, "ms", lambda trial: times.read(trial, key), times=times, key=key, **words)
 
 
 def rate_of(name: str, label: str, counts: str, first: str, done: str = "", question: str = "") -> Metric:
-    """The metric of that name: how many ``counts`` (requests) are answered well, or ``done`` (opened), per second.
+    """Create the metric of a rate per second. It is a lower bound if the generator was the limit.
 
-    It is a lower bound where the generator could ask no faster."""
+    Args:
+        name: The metric's name.
+        label: The metric's label.
+        counts: The counted units, such as ``requests``.
+        first: The verb of the winner.
+        done: A participle for the units, such as ``opened``.
+        question: The reader's question.
+    """
     return Metric(
         name,
         label,
@@ -111,7 +140,7 @@ def _memory(field: str) -> Callable[[Trial], float | None]:
 
 
 def time_in_ms(key: str, question: str = "") -> Metric:
-    """A percentile of the response times (of the service times, where the engine knows no better) of all requests."""
+    """Create the metric of a percentile of all response times, or service times if the engine knows only these."""
     return percentile_of(
         ANSWERS,
         key,
@@ -132,7 +161,7 @@ TIMES = (P50, time_in_ms("p90"), P95, P99, time_in_ms("p99.9"))
 
 
 def capacity_of(name: str, counts: str, unit: str = "", question: str = "") -> Metric:
-    """The metric of that name: the capacity in what is counted (``requests``) per second, or in another unit."""
+    """Create the metric of a capacity in ``counts`` (``requests``) per second, or in another unit."""
     return Metric(
         name,
         f"capacity in {unit}" if unit else "capacity",

@@ -1,5 +1,4 @@
-"""A service-level objective, as people write it: ``p99<50ms``, ``p95<20ms, errors<0.5%``, ``lag p99<100ms,
-missing<0.01%`` or ``delay p99<100ms, p99<500ms``."""
+"""Service-level objectives, such as ``p99<50ms``, ``p95<20ms, errors<0.5%`` or ``delay p99<100ms, p99<500ms``."""
 
 from __future__ import annotations
 
@@ -17,15 +16,21 @@ SHARE = re.compile(r"(errors|failures|missing)\s*<=?\s*(\d+(?:\.\d+)?)\s*%")
 MAX_ERRORS = 0.001
 MAX_MISSING = 0.0001
 MIN_ANSWERED = 0.99
-# What a limit may be of, by its first word.
+# The times that a limit can apply to, by its first word.
 LIMITED = {"": "response times are", "lag": "the lag of deliveries is", "delay": "the delay of events is"}
 PRECISION = 0.03  # the ratio between fail and pass, minus 1
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an objective may be about: what its limits may be ``of``, by the words of LIMITED; and the share of
-    deliveries that is ``missing``, which is ``max_missing`` where it is not said. ``example`` is one."""
+    """The possible limits of an objective.
+
+    Args:
+        example: An example of an objective.
+        of: The times that limits can apply to (keys of LIMITED).
+        missing: Whether the share of missing deliveries can be limited.
+        max_missing: The default limit of missing deliveries.
+    """
 
     example: str
     of: tuple[str, ...] = ("",)
@@ -41,8 +46,7 @@ OF_STREAMS = Terms("delay p99<100ms, p99<500ms", ("delay", ""))
 
 @dataclass(frozen=True)
 class Limit:
-    """``percentile`` (99.0 is p99) of the times stays under ``ms``: of response times, from the intended send, or
-    ``of`` another word of LIMITED."""
+    """A limit ``ms`` of a ``percentile`` (99.0 is p99) of response times, or ``of`` other times (a key of LIMITED)."""
 
     percentile: float
     ms: float
@@ -50,12 +54,12 @@ class Limit:
 
     @property
     def key(self) -> str:
-        """The percentile as results name it: p99, p99.9."""
+        """The percentile's name in results, such as p99 or p99.9."""
         return f"p{self.percentile:g}"
 
     @property
     def name(self) -> str:
-        """The percentile, and of what: p99, lag p99."""
+        """The name with its times, such as p99 or lag p99."""
         return f"{self.of} {self.key}".lstrip()
 
     @property
@@ -66,8 +70,10 @@ class Limit:
 
 @dataclass(frozen=True)
 class Objective:
-    """What must hold over a whole probe; shares are of the planned requests, that which is missing of the deliveries
-    that were due."""
+    """The conditions that a whole probe must meet.
+
+    Shares are of the planned requests. The missing share is of the deliveries that were due.
+    """
 
     limits: tuple[Limit, ...] = (Limit(99.0, 50.0),)
     max_errors: float = MAX_ERRORS
@@ -76,12 +82,12 @@ class Objective:
 
     @property
     def requests(self) -> int:
-        """How many requests a probe needs to know every percentile that is limited."""
+        """The number of requests that a probe needs to know all limited percentiles."""
         return max(requests_needed(limit.percentile) for limit in self.limits)
 
     @property
     def of_lag(self) -> bool:
-        """Whether it is about deliveries."""
+        """Whether it limits deliveries."""
         return any(limit.of == "lag" for limit in self.limits)
 
     def __str__(self) -> str:
@@ -91,8 +97,11 @@ class Objective:
 
 
 def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
-    """The objective in ``text``, in its terms. Raises ValueError with the part that is wrong and what would be
-    right."""
+    """Parse an objective.
+
+    Raises:
+        ValueError: If a part isn't a limit in these terms. The text contains the part and an example.
+    """
     limits = []
     shares = {"errors": MAX_ERRORS, "missing": terms.max_missing}
     for part in (part.strip() for part in text.split(",")):
@@ -123,15 +132,28 @@ def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """How to search for the highest rate. Rates are in ``unit``; durations of short and long
-    probes in seconds; ``precision`` is the ratio between fail and pass, minus 1.
+    """The plan of a search for the highest rate. Rates are in ``unit`` and durations in seconds.
 
-    A probe that would hold fewer than ``requests`` (or what else it ``counts``) is lengthened until it holds as many,
-    up to ``longest_s``: where fewer would do, a percentile would be judged by a handful of requests. ``max_s`` is how
-    long the whole search may take, None where it may take as long as it does. ``unit`` is what its rates are in;
-    ``whole``: only whole numbers are asked, as of users.
+    A probe with fewer than ``requests`` is longer, up to ``longest_s``, because a handful of requests can't decide
+    about a percentile.
 
-    Raises ValueError where it makes no sense.
+    Args:
+        start_rate: The rate of the first probe.
+        max_rate: The highest rate.
+        min_rate: The lowest rate.
+        precision: The final ratio between fail and pass, minus 1.
+        short_s: The duration of a short probe.
+        long_s: The duration of a confirming probe.
+        max_probes: The maximum number of probes.
+        requests: The number of requests, or other ``counts``, that a probe needs.
+        longest_s: The maximum duration of a probe.
+        max_s: The maximum duration of the search, or None for no limit.
+        counts: The name of the counted units.
+        unit: The unit of rates.
+        whole: Whether rates are whole numbers, such as numbers of users.
+
+    Raises:
+        ValueError: If the values contradict each other.
     """
 
     start_rate: float = 100.0
@@ -151,7 +173,7 @@ class SearchPlan:
     def __post_init__(self) -> None:
         if not 0 < self.min_rate <= self.start_rate:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
-        if not self.min_rate <= self.max_rate <= MAX_RATE:  # true for NaN as well
+        if not self.min_rate <= self.max_rate <= MAX_RATE:  # true also for NaN
             allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f} is allowed"
             raise ValueError(f"capacity: the highest rate is {self.max_rate:g}; from {allowed}")
         if self.precision <= 0:
@@ -165,7 +187,7 @@ class SearchPlan:
 
     @property
     def lowest_rate(self) -> float:
-        """The lowest rate at which a probe can hold the requests that it needs."""
+        """The lowest rate that gives a probe enough requests."""
         return max(self.min_rate, self.requests / self.longest_s)
 
     @property
@@ -173,23 +195,28 @@ class SearchPlan:
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
     def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:
-        """How long a probe of a rate takes that is to take ``shortest_s`` or longer, and to hold at least that share of
-        the requests."""
+        """Return the duration of a probe that takes at least ``shortest_s`` and has at least this share of the
+        requests.
+        """
         return max(shortest_s, math.ceil(10 * share * self.requests / rate - 1e-6) / 10)
 
     def rounded(self, rate: float) -> float:
-        """The rate that is tried next: a whole number where only those are."""
+        """Round a rate if only whole numbers are possible."""
         return max(1.0, float(round(rate))) if self.whole else rate
 
     def between(self, below: float, above: float) -> float | None:
-        """A rate to ask between one that passed and one that did not; None where they are near enough."""
+        """Return a rate between a pass and a fail, or None if their ratio is within the precision."""
         if below * (1 + self.precision) >= above:
             return None
         rate = self.rounded(math.sqrt(below * above))
         return rate if below < rate < above else None
 
     def require_knowable(self) -> None:
-        """Raises ValueError where the first probe would be too short to know the percentiles, however long it took."""
+        """Check that the first probe can have enough requests for the percentiles.
+
+        Raises:
+            ValueError: If it would take longer than ``longest_s``.
+        """
         asked = min(self.start_rate, self.max_rate)
         if asked < self.lowest_rate:
             raise ValueError(

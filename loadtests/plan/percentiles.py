@@ -1,4 +1,4 @@
-"""Which percentiles a trial can know."""
+"""Decide which percentiles a trial has enough requests for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ TAIL = 10
 
 
 def requests_needed(percentile: float) -> int:
-    """Requests that a trial needs for ``percentile`` (99.9 is p99.9): 1,000 for p99, 10,000 for p99.9."""
+    """Return the number of requests that a trial needs for a percentile: 1,000 for p99, 10,000 for p99.9."""
     tail_share = min(percentile, 100 - percentile) / 100
     return ceil(round(TAIL / tail_share, 6))
 
 
 def knowable(percentile: float, requests: float) -> bool:
-    """Whether a trial of that many requests, answered or not, can know the percentile."""
+    """Return whether a trial with this number of requests, answered or not, can know the percentile."""
     return requests >= requests_needed(percentile)

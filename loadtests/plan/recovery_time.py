@@ -1,7 +1,7 @@
-"""What a setup made of an origin that stumbled: how long until it answered as before, and what was lost until then.
+"""Measure how long a setup takes to recover from a failing origin, and how many requests fail until then.
 
-As before is meant to both sides. A response time far above the usual one is a queue that is still being worked off, and
-one far below it an error that is answered at once, or a copy of earlier: neither is what users had before.
+A second counts as before only if its response times are close to the usual ones. Much longer times show a queue that
+isn't empty yet. Much shorter times show immediate errors or old copies.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ from statistics import median
 from loadtests.records import OriginStage, Second, Trial
 
 SHARE_SLACK = 0.01  # of the requests that end well
-TIME_SLACK = 0.25  # of the usual p50, to either side
-LEAST_ANSWERED = 0.5  # of the usual number in a second: at random moments few may come, but not next to none
-FOR_SECONDS = 3  # in a row: one that looks like before may be chance
-USUAL = 0.99  # of the requests must end well before anything happens, or there is nothing to go back to
-LEAST_USUAL = 3  # seconds that tell what is usual
-ROUNDING_S = 0.02  # a stage begins that far from the second, at the most
+TIME_SLACK = 0.25  # of the usual p50, in both directions
+LEAST_ANSWERED = 0.5  # of the usual number in a second; random arrivals vary, but not this much
+FOR_SECONDS = 3  # in a row, because a single good second may be chance
+USUAL = 0.99  # the share of requests that must end well before the failure, or there is no usual state
+LEAST_USUAL = 3  # the seconds that are needed to define the usual state
+ROUNDING_S = 0.02  # the maximum distance between the start of a stage and a full second
 
 
 @dataclasses.dataclass(frozen=True)
 class Course:
-    """``recovery_s`` is from the end of the last bad stage to the end of the first second as before, infinite where
-    none came in time; ``lost`` are the requests that failed from the begin of the first bad stage until then, ``stale``
-    those answered with a copy that says so, and ``usual_ms`` the p50 before all that."""
+    """The course of a recovery.
+
+    Args:
+        recovery_s: The time from the end of the last bad stage to the end of the first second as before. Infinity if
+            there was no such second.
+        lost: The requests that failed from the start of the first bad stage until then.
+        stale: The requests in that time that got a marked old copy.
+        usual_ms: The p50 before the failure.
+    """
 
     recovery_s: float
     lost: int
@@ -35,8 +41,7 @@ class Course:
 
 
 def course(trial: Trial) -> Course | None:
-    """What became of a trial whose origin stumbled; None where it did not, or the setup did not hold the rate
-    before."""
+    """Return the course of a trial, or None if the origin didn't fail or the setup didn't hold the rate before."""
     stages = trial.meanwhile.origin.stages if trial.meanwhile and trial.meanwhile.origin else ()
     if trial.result is None or not stumbles(stages):
         return None
@@ -60,13 +65,13 @@ def course(trial: Trial) -> Course | None:
 
 
 def stumbles(stages: Sequence[OriginStage]) -> bool:
-    """Whether an origin was well, then not as before, and in the end as in the beginning."""
+    """Return whether an origin was healthy, then changed, and ended as it started."""
     return len(stages) > 2 and stages[0].healthy and stages[-1].text == stages[0].text
 
 
 @dataclasses.dataclass(frozen=True)
 class Usual:
-    """What seconds are as before anything happens: the share of requests that end well, p50, and answers a second."""
+    """The values of a usual second: the share of requests that end well, the p50, and the answers per second."""
 
     share: float
     p50_ms: float
@@ -80,7 +85,7 @@ class Usual:
 
 
 def usual_of(seconds: Sequence[Second]) -> Usual | None:
-    """What is usual, by these seconds; None where there are too few, or too much failed in them."""
+    """Return the usual values in these seconds, or None if there are too few seconds or too many failures."""
     p50 = [second.p50_ms for second in seconds if second.p50_ms]
     ok, errors = sum(second.ok for second in seconds), sum(second.errors for second in seconds)
     if len(p50) < LEAST_USUAL or ok < USUAL * (ok + errors):

@@ -18,12 +18,12 @@ from loadtests.records.bounds import Name, Ordinal
 LEAST_BLOCKS = 2
 MOST_MINUTES = 7 * 24 * 60
 Place = tuple[str, str]  # label, test
-GENERATOR_S = 1.2  # about what the generator takes until it is ready
+GENERATOR_S = 1.2  # the approximate time until the generator is ready
 
 
 @dataclasses.dataclass(frozen=True)
 class Slot:
-    """The place of one trial in the order: its number (from 1), block (from 1), entry's label and test's name."""
+    """The place of a trial in the order: its number (from 1), block (from 1), entry's label and test's name."""
 
     number: Ordinal
     block: Ordinal
@@ -31,18 +31,20 @@ class Slot:
     test: Name
 
     def load_seed(self, seed: int) -> int:
-        """What the load of this trial draws by: the same for all entries in a test and block of a run, whose ``seed``
-        this is."""
+        """Return the seed of this trial's load. All entries in a test and block of a run have the same seed.
+
+        Args:
+            seed: The seed of the run.
+        """
         return zlib.crc32(f"{seed} {self.test} {self.block}".encode())
 
 
 def schedule(study: Study, seed: int, left_out: Container[Place] = ()) -> list[Slot]:
-    """Every entry once a test and a block, but for those labels and tests that are ``left_out``.
+    """Create the order of trials: every entry once for each test and block, except the places in ``left_out``.
 
-    Within a block the trials of one test stand together, so that what is compared is close in time. Even blocks are
-    the mirror of the block before (ABBA): a machine that drifts steadily through a pair disturbs all entries alike.
-    Where not all setups run at once, each group of them is a block, with the baseline in it. The same seed gives the
-    same order.
+    Within a block, the trials of a test follow each other, so that compared trials are close in time. Even blocks
+    mirror the block before (ABBA), so that a steady drift of the machine affects all entries equally. If not all setups
+    run at once, each group is a block with the baseline in it. The same seed gives the same order.
     """
     generator = random.Random(seed)
     slots: list[Slot] = []
@@ -58,7 +60,11 @@ def schedule(study: Study, seed: int, left_out: Container[Place] = ()) -> list[S
 
 
 def _orders(study: Study, generator: random.Random, left_out: Container[Place]) -> list[list[Place]]:
-    """Every entry and test, as shuffled groups; all that one group has to be, where a test is not interleaved."""
+    """Return the shuffled entries and tests of each group.
+
+    If a test isn't interleaved, one group contains all entries.
+
+    """
     groups = deal(study, generator)
     orders: list[list[Place]] = [[] for _ in groups]
     for test in study.tests:
@@ -71,8 +77,15 @@ def _orders(study: Study, generator: random.Random, left_out: Container[Place]) 
 
 
 def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: float = START_S) -> float:
-    """About how long it takes to run the study, or as much of it as is in ``order``; with the search for a rate, where
-    that is still to be found. ``start_s`` is how long a setup takes to start."""
+    """Estimate the seconds of a study, or of the trials in ``order``.
+
+    Include the search for rates that aren't known yet.
+
+    Args:
+        study: The study.
+        order: The trials, or None for all.
+        start_s: The time to start a setup.
+    """
     tests = {test.name: test for test in study.tests}
     total = search_seconds(study)
     started, generators = set(), set()
@@ -88,7 +101,7 @@ def planned_seconds(study: Study, order: Iterable[Slot] | None = None, start_s: 
 
 
 def search_seconds(study: Study) -> float:
-    """About how long it takes to find the rates that were left to the run; 0 where none was."""
+    """Estimate the seconds to find the rates that the run must find. 0 if all rates are known."""
     searches = {search.name: search for search in study.ceiling_tests.values()}.values()
     if not searches:
         return 0.0
@@ -97,8 +110,11 @@ def search_seconds(study: Study) -> float:
 
 
 def within(study: Study, minutes: float) -> Study:
-    """The study with as many blocks as take that many minutes at the most (``planned_seconds``). Raises UserError where
-    two would take longer: one alone tells nothing of noise."""
+    """Limit the blocks of a study to a number of minutes.
+
+    Raises:
+        UserError: If two blocks take longer, because one block can't show the noise.
+    """
     require_within("--minutes", minutes, 0, MOST_MINUTES)
     search_s = search_seconds(study)
     block_s = planned_seconds(dataclasses.replace(study, blocks=1)) - search_s

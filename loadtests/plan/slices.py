@@ -1,7 +1,8 @@
-"""How an interleaved trial is cut into slices.
+"""Cut an interleaved trial into slices.
 
-The speed of a machine drifts over tens of seconds. Setups whose load is interleaved, for half a second, meet the same
-speed; trials in a row do not. The order is shuffled, and mirrored in the next round, as blocks are.
+The speed of a machine drifts over tens of seconds. Setups that get load alternately, for half a second each, see the
+same speed. Trials one after the other don't. The order of setups is shuffled, and mirrored in the next round, as for
+blocks.
 """
 
 from __future__ import annotations
@@ -10,30 +11,31 @@ import math
 import random
 from collections.abc import Sequence
 
-# The shorter, the nearer in time is what is compared (docs/simulations shows how much half a second tells more than a
-# whole one); still shorter ones would be spent on settling.
+# Shorter slices bring compared measurements closer together (docs/simulations compares half a second with a second).
+# Even shorter slices would mostly consist of settling.
 SLICE_S = 0.5
-# What is sent first in a slice is not measured: a setup that has rested finds its memory out of the caches, and maybe
-# its connections closed. After so long the response times are those of the rest of the slice.
+# The first part of a slice isn't measured: after a pause, the setup's memory isn't in the caches, and its connections
+# may be closed. After this time, response times are the same as in the rest of the slice.
 SETTLE_S = 0.1
-# A queue takes some ten times as long as an answer until it is as long as it stays, and begins anew in each slice.
+# A queue needs about ten times the time of an answer to reach its steady length, and starts again in each slice.
 SETTLE_ANSWERS = 10
 MOST_SETTLE_S = 2.0
-BETWEEN_S = 0.12  # about how long it takes to go on to the next setup
+BETWEEN_S = 0.12  # the approximate time to switch to the next setup
 LEAST_GRACE_S = 0.1
 
 
 def settle(answer_s: float) -> float:
-    """For how many seconds to send before a slice is measured; ``answer_s`` is how long an answer takes at rest."""
+    """Return the seconds to send before a slice is measured. ``answer_s`` is the time of an answer without load."""
     return min(MOST_SETTLE_S, max(SETTLE_S, SETTLE_ANSWERS * answer_s))
 
 
 def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
-    """The seconds of each slice of a trial that measures for ``duration_s``: as long as each other but for the last,
-    which is shorter where that is no whole number of them.
+    """Return the seconds of each slice of a trial. All slices are equal, except that the last one may be shorter.
 
-    ``answer_s`` is how long the slowest setup takes to answer at rest. Where it would have to settle for longer than a
-    slice, there is a single one, and the setups are measured one after the other.
+    Args:
+        duration_s: The measured seconds of the trial.
+        answer_s: The time of the slowest setup's answer without load. If settling takes longer than a slice, there is
+            only one slice, and the setups are measured one after the other.
     """
     if settle(answer_s) > SLICE_S:
         return [duration_s]
@@ -43,7 +45,7 @@ def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
 
 
 def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
-    """The labels in the order of each round: shuffled, and every second round mirrors the one before."""
+    """Return the labels in the order of each round: shuffled, and every second round mirrors the round before."""
     generator = random.Random(seed)
     found: list[list[str]] = []
     for number in range(rounds):
@@ -55,12 +57,16 @@ def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
 
 
 def grace(first_s: float, in_vain: int) -> float:
-    """For how long a slice waits for what is outstanding when it is over: half as long after each slice of its trial
-    that did so in vain, as it is known by then that the setup loses some."""
+    """Return the seconds that a slice waits at its end for outstanding requests.
+
+    The time halves after each slice of the trial that waited without success, because the setup then loses requests.
+    """
     return max(first_s * 0.5**in_vain, LEAST_GRACE_S)
 
 
 def seconds(duration_s: float) -> float:
-    """About how long it takes to measure one setup for ``duration_s`` in slices. Half as long again where messages
-    are lost, for which a slice waits (``grace``)."""
+    """Estimate the time to measure a setup for ``duration_s`` in slices.
+
+    It takes half as long again if messages are lost, because slices wait for them (see ``grace``).
+    """
     return duration_s + len(slices(duration_s)) * (SETTLE_S + BETWEEN_S)

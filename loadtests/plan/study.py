@@ -1,4 +1,4 @@
-"""Studies: which setups, which tests, how many blocks. Read from TOML, checked once, never changed after."""
+"""Studies: setups, tests and blocks. A study is read from TOML, checked once, and never changed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from loadtests.records.decode import duration as duration
 from loadtests.setups.reading import HOPLESS
 from loadtests.workload import Request, SignIn
 
-# A run of that many trials takes days; what is more is a mistake, or somebody's joke.
+# A run with this many trials takes days, so a larger number is a mistake.
 MOST_TRIALS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Setups times tests times blocks; the setups are one setup's cells where it is a sweep."""
+    """The setups, tests and blocks of a comparison. In a sweep, the setups are the cells of one setup."""
 
     name: FileName
     title: str
@@ -65,17 +65,17 @@ class Study:
         }
 
     def interleaved(self, test: Test) -> bool:
-        """Whether the setups of a block run at once in a test, with their load interleaved."""
+        """Return whether the setups of a block run at the same time in a test, with alternating load."""
         return self.interleave and test.can_interleave
 
     @property
     def in_pairs(self) -> bool:
-        """Whether some of its setups are compared with one of their own, in place of the baseline."""
+        """Whether some setups are compared with a setup other than the baseline."""
         return any(entry.against for entry in self.entries)
 
     @property
     def groups(self) -> int:
-        """Into how many groups its setups are dealt that run at once, the baseline in each (``plan.concurrency``)."""
+        """The number of groups of setups that run at the same time, each with the baseline (``plan.concurrency``)."""
         together = self.interleave and self.at_once and any(test.can_interleave for test in self.tests)
         return max(1, math.ceil((len(self.entries) - 1) / (self.at_once - 1))) if together else 1
 
@@ -84,11 +84,15 @@ class Study:
         return (len(self.entries) + self.groups - 1) * len(self.tests) * self.blocks
 
     def require_feasible(self, where: str) -> None:
-        """Raises UserError where it has more trials than a run may have; ``where`` begins the message."""
+        """Check the number of trials. ``where`` is the start of the message.
+
+        Raises:
+            UserError: If the study has more trials than a run may have.
+        """
         _require_few(len(self.entries), len(self.tests), self.blocks, where, self.most_trials)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Study:
-        """The study with these requests in all of its tests, none of them recorded; as it is where there are none."""
+        """Return the study with these requests in all tests, without recorded times. No requests change nothing."""
         if not requests:
             return self
         return dataclasses.replace(self, tests=tuple(test.with_requests(requests) for test in self.tests))
@@ -98,16 +102,22 @@ class Study:
         return dataclasses.replace(self, tests=tests)
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Study:
-        """The study with the users of its journeys on the one in a file (their own where there is none), signing in so.
-        Raises UserError where none of its tests has users."""
+        """Return the study with other journeys for its users.
+
+        Args:
+            file: The file of the journey. None keeps the tests' journeys.
+            sign_in: The way to log in, if any.
+
+        Raises:
+            UserError: If no test has users.
+        """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test.work, JourneyWork) for test in tests):
             raise UserError(f"{self.name} has no test whose users run a journey; own-journey has some")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
-        """The study with short trials and few blocks, a single pair unless it says otherwise: a first look at whether
-        all works."""
+        """Return the study with short trials and ``quick_blocks`` blocks, for a first check that everything works."""
         return dataclasses.replace(
             self,
             name=f"{self.name}-quick",
@@ -118,8 +128,11 @@ class Study:
 
     @property
     def ceiling_tests(self) -> dict[str, Test]:
-        """By the names of the tests whose rate is a share of what the slowest setup holds, which is not known yet, the
-        test that finds it: the same one for all that ask the same."""
+        """The tests that find the rates that depend on the slowest setup's ceiling, by the name of the test that needs
+        the rate.
+
+        Tests that need the same search share it.
+        """
         found: dict[str, Test] = {}
         for test in self.tests:
             if (search := test.ceiling_test) is not None:
@@ -128,9 +141,15 @@ class Study:
         return found
 
     def only(self, labels: Sequence[str]) -> Study:
-        """The study with the entries of these labels, in its own order; after a label HOPLESS asks for the same served
-        through hopless. Where its baseline is none of them, the first of ``labels`` is. Raises UserError for a label
-        that it does not have, and where it is a sweep."""
+        """Return the study with only these labels, in the study's order.
+
+        A label with the suffix HOPLESS adds that setup.
+
+        If the baseline isn't one of them, the first of ``labels`` becomes the baseline.
+
+        Raises:
+            UserError: If a label is unknown, or the study is a sweep.
+        """
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep, whose cells are compared as a whole; it cannot do without some")
         known = [entry.label for entry in self.entries]
@@ -147,8 +166,13 @@ class Study:
         return dataclasses.replace(self, entries=kept, baseline=baseline)
 
     def with_hopless(self) -> Study:
-        """The study with each setup twice, the second time served through hopless; those are left as they are that are
-        so already, or have a knob of that name. Raises UserError where it is a sweep."""
+        """Return the study with a second copy of each setup that is served through hopless.
+
+        Setups that use hopless already, or have a HOPLESS knob, get no copy.
+
+        Raises:
+            UserError: If the study is a sweep.
+        """
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep of one setup; a sweep of {self.sweep.setup}{HOPLESS} is another")
         known = list(self.entries)
@@ -164,7 +188,11 @@ class Study:
         return dataclasses.replace(self, entries=tuple(entries))
 
     def with_copy(self) -> Study:
-        """The study with its baseline under a second label, so that it shows the machine's noise; once is enough."""
+        """Return the study with its baseline under a second label, to show the machine's noise.
+
+        Add at most one copy.
+
+        """
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
         twins = [entry for entry in self.entries if alike(entry, baseline)]
         if len(twins) > 1:
@@ -178,10 +206,14 @@ def names() -> list[str]:
 
 
 def load(name_or_path: str) -> Study:
-    """The study of that name, or in that TOML file. Raises UserError: file, key, what is allowed."""
+    """Read the study with this name, or from this TOML file.
+
+    Raises:
+        UserError: If the study isn't valid. The message contains the file, the key and the allowed values.
+    """
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
-        if not os.path.exists(path):  # false, too, for a name that no file can have
+        if not os.path.exists(path):  # false also for names that no file can have
             raise UserError(f"there is no study file {path}")
     elif name_or_path in names():
         path = STUDIES / f"{name_or_path}.toml"
@@ -191,9 +223,13 @@ def load(name_or_path: str) -> Study:
 
 
 def parse(values: dict[str, Any], name: str, where: str) -> Study:
-    """The study in a TOML table; ``where`` is what error messages call the file. Raises UserError."""
+    """Create a study from a TOML table. ``where`` is the name of the file in messages.
+
+    Raises:
+        UserError: If the table isn't valid.
+    """
     table = decode.convert(values, StudyTable, where)
-    # Before thousands of setups and tests are read one by one, which takes long.
+    # Before reading thousands of setups and tests, which takes long.
     _require_few(len(table.setups or [""]), len(table.tests), table.blocks, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
     entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
@@ -235,7 +271,12 @@ def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int =
 
 
 def from_dict(values: dict[str, Any]) -> Study:
-    """The study that ``Study.to_dict`` gave, as run.json keeps it. Raises ValueError, or as ``kinds.from_record``."""
+    """Create a study from the values of ``Study.to_dict``, as in run.json.
+
+    Raises:
+        ValueError: If a value isn't valid.
+        UserError: If a kind of test is unknown.
+    """
     study = msgspec.convert({**values, "tests": []}, Study)
     return dataclasses.replace(study, tests=tuple(kinds.from_record(test) for test in values["tests"]))
 

@@ -1,4 +1,4 @@
-"""A study as its TOML file holds it."""
+"""The format of a study's TOML file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from loadtests.records.bounds import Positive, Share
 
 MOST_BLOCKS = 10_000
 QUICK_BLOCKS = 2
-LEAST_AT_ONCE = 2  # the baseline and what is compared with it
+LEAST_AT_ONCE = 2  # the baseline and a setup to compare with it
 
 Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
 
 
 class EntryTable(msgspec.Struct, kw_only=True):
-    """A setup of a study in TOML."""
+    """The table of a setup."""
 
     setup: Annotated[str, Meta(description="A setup, by its name.")]
     label: Annotated[str | None, Meta(description="Its label; the setup's name by default.")] = None
@@ -35,7 +35,7 @@ class EntryTable(msgspec.Struct, kw_only=True):
 
 
 class StudyTable(msgspec.Struct, kw_only=True):
-    """A study in TOML."""
+    """The top-level table of a study."""
 
     title: Annotated[str | None, Meta(description="Its title; the file's name by default.")] = None
     question: Annotated[str, Meta(description="The question that it answers.")] = ""

@@ -1,4 +1,4 @@
-"""Sweeps: one setup under every combination of its knobs' values."""
+"""Sweeps: one setup with every combination of its knobs' values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.errors import UserError, quoted
 from loadtests.records.bounds import VAST, Variable
 
 KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
-# 2w-4t, 2 workers × 4 threads; every other knob is written KNOB=value
+# 2w-4t means 2 workers × 4 threads; other knobs appear as KNOB=value
 SHORT = {"WORKERS": "{}w", "THREADS": "{}t"}
 WORDS = {"WORKERS": "worker", "THREADS": "thread"}
 MOST_CELLS = 1_000
@@ -22,23 +22,23 @@ NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9._+=-]+")
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """A setup and, for each knob (environment variable), the values that it is started with, in the study's order."""
+    """A setup, and the values of each knob (environment variable) in the study's order."""
 
     setup: str
     knobs: dict[Variable, tuple[str, ...]]
 
     @property
     def swept(self) -> dict[str, tuple[str, ...]]:
-        """The knobs that vary: those of more than one value."""
+        """The knobs with more than one value."""
         return {knob: values for knob, values in self.knobs.items() if len(values) > 1}
 
     def label(self, env: dict[str, str]) -> str:
-        """What the cell with these knobs is called: ``2w-4t``, ``2w-BACKLOG=64``."""
+        """Return the label of the cell with these knobs, such as ``2w-4t`` or ``2w-BACKLOG=64``."""
         parts = [SHORT.get(knob, f"{knob}={{}}").format(env[knob]) for knob in self.swept]
         return NOT_IN_A_LABEL.sub("-", "-".join(parts))
 
     def words(self, env: dict[str, str]) -> str:
-        """The same in words: ``2 workers × 4 threads``."""
+        """Describe the cell with these knobs, such as ``2 workers × 4 threads``."""
         parts = [
             f"{env[knob]} {WORDS[knob]}{'' if env[knob] == '1' else 's'}" if knob in WORDS else f"{knob}={env[knob]}"
             for knob in self.swept
@@ -46,9 +46,10 @@ class Sweep:
         return " × ".join(parts)
 
     def cells(self) -> list[dict[str, Any]]:
-        """A table ``setup``, ``label``, ``env`` for each cell, as it would be written by hand under ``setups``.
+        """Return a table with ``setup``, ``label`` and ``env`` for each cell, as a user would write it under
+        ``setups``.
 
-        The first knob's values vary slowest.
+        The first knob's values change slowest.
         """
         environments = (
             dict(zip(self.knobs, values, strict=True)) for values in itertools.product(*self.knobs.values())
@@ -57,7 +58,11 @@ class Sweep:
 
 
 def parse(table: dict[str, Any], where: str) -> Sweep:
-    """The sweep in a study's table ``[sweep]``; ``where`` is what error messages call the file. Raises UserError."""
+    """Read a study's table ``[sweep]``. ``where`` is the name of the file in messages.
+
+    Raises:
+        UserError: If the table isn't valid.
+    """
     rest = dict(table)
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
@@ -77,7 +82,7 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
 
 
 def environment(env: dict[str, str]) -> str:
-    """The knobs as a line to paste into a shell: ``WORKERS=2 THREADS=4``."""
+    """Return the knobs as a line to paste into a shell, such as ``WORKERS=2 THREADS=4``."""
     return " ".join(f"{knob}={shlex.quote(value)}" for knob, value in env.items())
 
 
@@ -96,7 +101,7 @@ def _values(value: object, where: str) -> tuple[str, ...]:
 
 
 def text_of(value: object) -> str | None:
-    """A knob's value as an environment variable holds it; None for what is no value of a knob."""
+    """Return a knob's value as the text of an environment variable, or None if a knob can't have this value."""
     if isinstance(value, int) and abs(value) > VAST:
         return None
     return str(value) if isinstance(value, (bool, int, float, str)) else None

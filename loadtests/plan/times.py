@@ -1,5 +1,7 @@
-"""Kinds of time that a trial measures: their percentiles over all that was due, and how much of one is the generator's
-own delay, in sending and in reading."""
+"""Kinds of measured times: their percentiles, and the generator's own share of them.
+
+Percentiles are over everything that was due. The generator's own delay occurs in sending and in reading.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,18 @@ from loadtests.records import RequestResult, Result, Trial
 from loadtests.records.histogram import decoded
 from loadtests.records.result import PERCENTILES, Figures
 
-# The delay of the generator is part of every response time. Where it is more than a quarter of a percentile it could
-# make a third of difference between two setups out of nothing. There is no floor: of a response time of 2 ms a delay
-# of 1 ms is half, however short it is.
+# The delay of the generator is part of every response time. If it is more than a quarter of a percentile, it could by
+# itself create a difference of a third between two setups. The limit has no minimum: for a response time of 2 ms, a
+# delay of 1 ms is half of it, however short it is.
 LATE = 0.25
 
-# A server that chooses one of four connections at random gives a connection 1.33 answers in a row.
+# A server that selects one of four connections at random gives a connection 1.33 answers in a row.
 MAX_ANSWERS_IN_A_ROW = 1.5
 
 
 @dataclass(frozen=True)
 class Due:
-    """How many were due, and how many of them came, with the times of those: figures in ms, and a histogram."""
+    """The number that was due, the number that came, and the latter's times as figures in ms and as a histogram."""
 
     came: int
     due: float
@@ -32,9 +34,11 @@ class Due:
     histogram: str | None
 
     def percentile(self, key: str) -> float | None:
-        """A percentile (``p99``) in ms of all that were due, of which those that failed or never came rank as
-        infinitely late: infinite where it is never reached. None where it is not known: an engine
-        without histograms knows only those that came."""
+        """Return a percentile (``p99``) in ms of everything that was due. Failures count as infinitely late.
+
+        Returns:
+            The percentile, infinity if too few came, or None if it isn't known because the engine has no histograms.
+        """
         if self.came == self.due:
             return self.figures.get(key)
         if self.came < self.due * PERCENTILES[key] / 100:
@@ -47,9 +51,15 @@ class Due:
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """A kind of time. ``due`` reads what was due off a result, None where it has none of the kind. ``count`` is how
-    many a percentile is taken over. ``sending``: it is counted from when the generator should have sent something;
-    ``reading``: how long, in ms at a percentile, it may have lain in the generator before it was read."""
+    """A kind of time.
+
+    Args:
+        due: A function from a result to the ``Due`` of this kind, or None if the result doesn't have this kind.
+        count: A function from a result to the number of independent values of a percentile.
+        sending: Whether the time starts at the generator's intended send.
+        reading: A function from a result and a percentile to the time, in ms, that received data may have waited in the
+            generator before it was read.
+    """
 
     due: Callable[[Result], Due | None]
     count: Callable[[Result], float]
@@ -57,7 +67,7 @@ class MeasuredTime:
     reading: Callable[[Result, str], float | None] = lambda result, key: None
 
     def percentile(self, result: Result, key: str) -> float | None:
-        """A percentile over all that were due, as that of ``Due``, however few they are."""
+        """Return a percentile over everything that was due, as in ``Due``, even if there are few values."""
         due = self.due(result)
         return due.percentile(key) if due else None
 
@@ -76,20 +86,25 @@ class MeasuredTime:
         return self.percentile(result, key)
 
     def too_few(self, result: Result, key: str) -> bool:
-        """Whether there were too few to know the percentile."""
+        """Return whether there are too few values to know the percentile."""
         return not knowable(PERCENTILES[key], self.count(result))
 
     def sending_share(self, result: Result, key: str) -> float | None:
-        """The delay in sending over the time; None where either is not known: a closed loop has no time to be late
-        for."""
+        """Return the share of the sending delay in the time.
+
+        Returns:
+            The share, or None if either isn't known. A closed loop has no send times to be late for.
+        """
         return self._share(result.pacing_lag_ms.get(key), result, key) if self.sending else None
 
     def reading_share(self, result: Result, key: str) -> float | None:
-        """The delay in reading over the time; None where either is not known."""
+        """Return the share of the reading delay in the time, or None if either isn't known."""
         return self._share(self.reading(result, key), result, key)
 
     def too_late(self, result: Result, key: str) -> bool:
-        """Whether the generator sent, or may have read, so late that the percentile says little of the server."""
+        """Return whether the generator was so late in sending, or maybe in reading, that the percentile isn't the
+        server's.
+        """
         shares = (self.sending_share(result, key), self.reading_share(result, key))
         return any(share is not None and share > LATE for share in shares)
 
@@ -148,11 +163,11 @@ def _reading(result: Result, key: str) -> float | None:
 
 
 def _reading_of_last(result: Result, key: str) -> float | None:
-    """How long the last delivery of a message may have lain in the generator.
+    """Return how long the last delivery of a message may have waited in the generator.
 
-    The last of R receivers is as late as the latest of R readings is. That one is below a time as often as all of R
-    draws are, so a percentile p of it is the percentile p ** (1 / R) of a single reading. Readings of one message come
-    together and are less than R draws, which makes their latest earlier: the share is rather too large than too small.
+    The last of R receivers is as late as the latest of R readings. The latest reading is below a time as often as all
+    of R draws are, so its percentile p is the percentile p ** (1 / R) of a single reading. The readings of a message
+    come together and count as fewer than R draws, so their latest is earlier. The result is therefore an upper bound.
     """
     deliveries, readings = result.deliveries, result.histograms.get("reading_lag")
     if deliveries is None or not deliveries.messages or not deliveries.expected or readings is None:
@@ -163,18 +178,18 @@ def _reading_of_last(result: Result, key: str) -> float | None:
 
 
 ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
-# Messages and not deliveries are counted: those of one message are late together, so that a hundred of them tell hardly
-# more than one does.
-LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # of every delivery
-LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)  # until all have a message
-FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # of every stream
-EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # of every event of a stream
-VIEW_ENDED = MeasuredTime(_views, _due(_views))  # of every view whose client left
+# Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them tell hardly more
+# than one.
+LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # for every delivery
+# until all receivers have a message
+LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)
+FIRST_EVENT = MeasuredTime(_first_events, _due(_first_events))  # for every stream
+EVENT_DELAY = MeasuredTime(_events, _due(_events), reading=_reading)  # for every event of a stream
+VIEW_ENDED = MeasuredTime(_views, _due(_views))  # for every view whose client left
 
 
 def of_method(result: Result, method: str, key: str) -> float | None:
-    """A percentile in ms of the requests of a journey that have a method (``GET``). None also where they were too
-    few."""
+    """Return a percentile in ms of a journey's requests with a method (``GET``), or None if there are too few."""
     own = result.journeys.method(method) if result.journeys else None
     if own is None or not knowable(PERCENTILES[key], own.planned):
         return None
@@ -182,8 +197,13 @@ def of_method(result: Result, method: str, key: str) -> float | None:
 
 
 def of_request(one: RequestResult, key: str) -> float | None:
-    """The same of one request of several, or of one route: where the percentile is reached it is that of the requests
-    that were answered well, for of a single one no histogram is kept. None also where they were too few."""
+    """Return a percentile in ms of one request of several, or of one route.
+
+    Single requests have no histogram. If the percentile is reached, it is the percentile of the successful requests.
+
+    Returns:
+        The percentile, or None if there are too few requests.
+    """
     if not knowable(PERCENTILES[key], one.planned):
         return None
     return one.response_time_ms.get(key) if one.ok >= one.planned * PERCENTILES[key] / 100 else inf

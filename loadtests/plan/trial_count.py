@@ -1,4 +1,4 @@
-"""What a trial counts of which verdicts say nothing: a count may be 0, which has no ratio."""
+"""Counts of a trial without verdicts. A count may be 0, so two counts may not have a ratio."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from loadtests.records import Trial
 
 @dataclass(frozen=True)
 class TrialCount:
-    """``read`` takes a trial to its count, None where the trial cannot know it. Over trials it is the median, or the
-    sum with ``summed``.
+    """A count of a trial. Over trials, it is the median, or the sum if ``summed``.
 
-    ``name`` is its column's heading, ``called`` what it is called in a sentence; ``bad``: any is a fault.
+    Args:
+        name: The heading of its column.
+        called: Its name in a sentence.
+        read: A function from a trial to the count, or None if the trial doesn't know it.
+        summed: Whether to add the counts of trials.
+        bad: Whether any count above 0 is a fault.
     """
 
     name: str
@@ -24,6 +28,6 @@ class TrialCount:
     bad: bool = False
 
     def over(self, trials: Iterable[Trial]) -> float | None:
-        """The count over trials; None where none of them knows it."""
+        """Return the count over trials, or None if no trial knows it."""
         known = [value for trial in trials if (value := self.read(trial)) is not None]
         return (sum(known) if self.summed else median(known)) if known else None

@@ -1,6 +1,8 @@
-"""What a trial and its result are made of, as types: vocabulary that all may import. It imports nothing of the project.
+"""Types that describe a trial and its result.
 
-The type of run.json is in ``loadtests.records.run``."""
+All packages may import this one, so it imports no other package of the project. ``loadtests.records.run`` has the type
+of run.json.
+"""
 
 from loadtests.records.advice import Advice, AdviceOutcome, Round
 from loadtests.records.bounds import Figures

@@ -19,8 +19,11 @@ class Round:
 
 @dataclasses.dataclass(frozen=True)
 class AdviceOutcome:
-    """What a search found. The interval is from the last round alone: the finalists were fixed before it, so that no
-    selection flatters it."""
+    """The outcome of a search.
+
+    The interval uses only the last round. The finalists were chosen before that round, so the selection doesn't bias
+    it.
+    """
 
     pick: Annotated[Name, about("The best candidate.")]
     runner_up: Annotated[Name | None, about("The second best; null if no other has a value.")] = None
@@ -30,13 +33,13 @@ class AdviceOutcome:
 
     @property
     def significant(self) -> bool:
-        """Whether the two differ significantly."""
+        """Whether the two candidates differ significantly."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """A search so far."""
+    """The state of a search."""
 
     metric: Annotated[str, about("The metric that decides.")]
     rounds: Annotated[tuple[Round, ...], about("Its rounds.")]
@@ -45,7 +48,11 @@ class Advice:
     grid_seconds: Annotated[Amount, about("How long measuring every candidate like a finalist would have taken.")]
 
     def require_known(self, labels: Collection[str]) -> None:
-        """Raises ValueError for a candidate that is none of the labels."""
+        """Check the names of candidates.
+
+        Raises:
+            ValueError: If a candidate isn't one of the labels.
+        """
         named = [name for one in self.rounds for name in one.candidates]
         named += [name for name in (self.outcome.pick, self.outcome.runner_up) if name] if self.outcome else []
         if unknown := set(named) - set(labels):

@@ -1,6 +1,6 @@
-"""The types of values with their bounds, which are checked where a file is read.
+"""Types of values with bounds. The bounds are checked when a file is read.
 
-The bounds are far beyond anything that is measured, and near enough that no arithmetic on them overflows.
+They are far above any measured value, and low enough that arithmetic on them can't overflow.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ FIGURES = (*PERCENTILES, "max", "mean")
 
 
 def about(text: str) -> Meta:
-    """The description of a field, for the reference pages and JSON Schemas."""
+    """Return the metadata that describes a field, for the reference pages and JSON Schemas."""
     return Meta(description=text)
 
 
 Count = Annotated[int, Meta(ge=0, le=VAST)]
-Ordinal = Annotated[int, Meta(ge=1, le=10**7)]  # from 1
+Ordinal = Annotated[int, Meta(ge=1, le=10**7)]  # starts at 1
 Amount = Annotated[float, Meta(ge=0, le=VAST)]
 Positive = Annotated[float, Meta(gt=1e-12, le=VAST)]
 Number = Annotated[float, Meta(ge=-VAST, le=VAST)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
 Seconds = Annotated[float, Meta(gt=0, le=7 * 24 * 3600)]
 
-# A label or a test's name, which become parts of files' names; some longer than a study may have them, for -again.
+# A label or the name of a test, which become parts of file names. It can be longer than in a study, because of -again.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
-# The name of a file, as a study has it: no way into another folder.
+# A file name in a study, without folders.
 FileName = Annotated[str, Meta(pattern=r"^[^/\x00]{1,300}\Z")]
 Variable = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z", max_length=200)]
 Moment = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?\Z")]
-# How a request ended, in a word: a status, an error's kind, stale or ok.
+# The outcome of a request: a status, the kind of an error, stale or ok.
 Ending = Annotated[str, Meta(pattern=r"^([1-9][0-9]{2}|[a-z][a-z-]{0,19})\Z")]
 ErrorKind = Annotated[str, Meta(pattern=r"^(status|timeout|refused|reset|wrong-body|mixed-up|lost-session|other)\Z")]
 
-# Times in milliseconds by FIGURES, all of them; None where one is not known.
+# Times in milliseconds for all of FIGURES. None means that the value isn't known.
 Figure = Annotated[str, Meta(pattern=r"^(p50|p90|p95|p99|p99\.9|max|mean)\Z")]
 Figures = Annotated[dict[Figure, Number | None], Meta(min_length=len(FIGURES), max_length=len(FIGURES))]

@@ -1,7 +1,8 @@
-"""Reads TOML and JSON that people write into msgspec types.
+"""Read TOML and JSON that people write into msgspec types.
 
-Every mistake is one line: file, path, value, what is allowed. A type describes its fields once. It is a dataclass or a
-``msgspec.Struct``; ``Annotated[..., Meta(...)]`` has a field's bounds and its ``description``::
+An error message has one line: the file, the path, the value and the allowed values. A type describes its fields once.
+It is a dataclass or a ``msgspec.Struct``. ``Annotated[..., Meta(...)]`` contains the bounds of a field and its
+``description``::
 
     class LatencyTable(msgspec.Struct, kw_only=True):
         rate: Annotated[Positive | Literal["auto"], Meta(description="Requests per second.")]
@@ -14,11 +15,12 @@ Every mistake is one line: file, path, value, what is allowed. A type describes 
 
     table = decode.convert(values, LatencyTable, "mine.toml", "tests.latency.")
 
-- Keys that no field has are refused, with the nearest known one, at every level.
-- A field of the type ``Duration`` (or another with ``extra={"duration": True}``) is seconds, and takes ``"500ms"`` too.
-- Rules between fields are ValueErrors of ``__post_init__``; the text begins with the field and a colon.
-- ``Meta(extra={"allowed": "..."})`` says in words what is allowed where the bounds do not, as of a pattern.
-- A union of a tuple of fixed length and a number with bounds crashes msgspec 0.22: take a list in its place.
+- Unknown keys are errors at every level. The message contains the nearest known key.
+- A field of type ``Duration`` (or another type with ``extra={"duration": True}``) is a number of seconds or a text such
+  as ``"500ms"``.
+- Rules that concern several fields are ValueErrors in ``__post_init__``. The text starts with the field and a colon.
+- ``Meta(extra={"allowed": "..."})`` describes the allowed values if the bounds can't, for example for a pattern.
+- msgspec 0.22 crashes for a union of a tuple of fixed length and a number with bounds. Use a list instead.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from loadtests.records.bounds import VAST
 
 T = TypeVar("T")
 
-MOST_BYTES = 64_000_000  # of a file: a recording of 100,000 requests with bodies takes less
+MOST_BYTES = 64_000_000  # a recording of 100,000 requests with bodies is smaller
 SHORTEST_S = 0.001
 LONGEST_S = 7 * 24 * 3600.0
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -50,19 +52,27 @@ Duration = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration":
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file holds. Raises UserError: the file, and what is wrong."""
+    """Read a TOML file.
+
+    Raises:
+        UserError: If it can't be read or isn't valid TOML.
+    """
     try:
         return tomllib.loads(files.read(path, MOST_BYTES).decode())
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # TOML that is none, text that is none, or a number of thousands of digits
+    except ValueError as error:  # invalid TOML, invalid UTF-8, or a number of thousands of digits
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
         raise UserError(f"{path}: not valid TOML: lists or tables are nested too deeply") from None
 
 
 def read_json(text: bytes, where: str) -> Any:
-    """What a JSON text holds; a key that is null is left out. Raises UserError that begins with ``where``."""
+    """Read a JSON text, and leave out keys with the value null.
+
+    Raises:
+        UserError: If it isn't valid JSON. The message starts with ``where``.
+    """
     try:
         return json.loads(
             text, object_pairs_hook=lambda pairs: {key: value for key, value in pairs if value is not None}
@@ -74,8 +84,17 @@ def read_json(text: bytes, where: str) -> Any:
 
 
 def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
-    """The ``values`` of a file as a ``kind``. Raises UserError: one line that begins with ``where``, the file, and the
-    path in it, before which ``prefix`` stands ("tests.latency.")."""
+    """Convert the values of a file to a type.
+
+    Args:
+        values: The values.
+        kind: The type.
+        where: The name of the file, for messages.
+        prefix: The path of the values in the file, such as ``tests.latency.``, for messages.
+
+    Raises:
+        UserError: If a value isn't allowed.
+    """
     checked = _checked(values, type_info(kind), f"{where}: {prefix}", "")
     try:
         return msgspec.convert(checked, kind)
@@ -84,8 +103,11 @@ def convert(values: object, kind: type[T], where: str, prefix: str = "") -> T:
 
 
 def duration(value: object, least_s: float = SHORTEST_S) -> float:
-    """Seconds from ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a bare number of seconds. Raises UserError, also for
-    fewer than ``least_s``."""
+    """Return the seconds of ``'10s'``, ``'1.5m'``, ``'200ms'``, ``'1h'`` or a plain number of seconds.
+
+    Raises:
+        UserError: If the value isn't a duration, or is shorter than ``least_s`` or longer than a week.
+    """
     text = value if isinstance(value, str) else quoted(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
     if isinstance(value, bool) or match is None:
@@ -100,7 +122,7 @@ type_info: Callable[[Any], inspect.Type] = functools.cache(inspect.type_info)
 
 
 def allowed(kind: inspect.Type) -> str:
-    """What a value of the type may be, in words: for errors and for the tables of the reference pages."""
+    """Describe the allowed values of a type, for errors and for the tables of the reference pages."""
     if isinstance(kind, inspect.Metadata):
         extra = kind.extra or {}
         if "allowed" in extra:
@@ -132,7 +154,7 @@ _WORDS: tuple[tuple[Any, str], ...] = (
 
 
 def _range(kind: inspect.Type) -> str:
-    """The bounds of a number's type, in words."""
+    """Describe the bounds of a number's type."""
     gt, ge, lt, le = (getattr(kind, name, None) for name in ("gt", "ge", "lt", "le"))
     le = None if le == VAST else le
     least = f"{0 if gt < 1e-9 else gt:,.15g}" if gt is not None else ""
@@ -148,7 +170,11 @@ def _range(kind: inspect.Type) -> str:
 
 
 def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
-    """The value with its durations in seconds. Raises UserError for a key that no field has."""
+    """Return the value with its durations in seconds.
+
+    Raises:
+        UserError: If a key isn't a field, or a text isn't a duration.
+    """
     options = _options(kind)
     if isinstance(value, dict):
         for one in options:
@@ -170,7 +196,11 @@ def _checked(value: Any, kind: inspect.Type, where: str, path: str) -> Any:
 
 
 def _seconds(value: Any, options: list[inspect.Type], place: str) -> Any:
-    """Seconds where a text stands for a duration, else the value. Raises UserError."""
+    """Return seconds if the value is the text of a duration, or else the value.
+
+    Raises:
+        UserError: If the type is a duration and the text isn't.
+    """
     words = [text for one in options if isinstance(one, inspect.LiteralType) for text in one.values]
     timed = next((one for one in options if isinstance(one, inspect.Metadata)), None)
     if timed is None or not isinstance(value, str) or value in words:
@@ -182,7 +212,7 @@ def _seconds(value: Any, options: list[inspect.Type], place: str) -> Any:
 
 
 def _options(kind: inspect.Type) -> list[inspect.Type]:
-    """The types that a value may have; of those in a Metadata only durations keep it."""
+    """Return the types that a value may have. Remove the ``Metadata`` around each type, except around durations."""
     if isinstance(kind, inspect.Metadata) and "duration" not in (kind.extra or {}):
         return _options(kind.type)
     return [inner for one in kind.types for inner in _options(one)] if isinstance(kind, inspect.UnionType) else [kind]
@@ -205,7 +235,7 @@ _RULE = re.compile(r"[A-Za-z_][\w.\[\]]*: ")
 
 
 def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: str) -> str:
-    """The path, the value and what is allowed there."""
+    """Describe the path, the value and the allowed values."""
     match = _ERROR.fullmatch(str(error))
     assert match
     keys: list[str | int] = []
@@ -228,7 +258,7 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
 
 
 def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:
-    """The key of a dict for which msgspec, which names none, refused the values: the one that is refused alone too."""
+    """Return the key of a dict that msgspec refused. msgspec's error doesn't contain it, so try each key separately."""
     table = functools.reduce(lambda value, key: value[key], keys, values)
     for key in table:
         try:
@@ -240,7 +270,7 @@ def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | 
 
 
 def _replaced(values: Any, keys: list[str | int], new: Any) -> Any:
-    """A copy of the values with another one at the path of ``keys``."""
+    """Copy the values with a new value at the path of ``keys``."""
     if not keys:
         return new
     copy = values.copy()
@@ -249,7 +279,7 @@ def _replaced(values: Any, keys: list[str | int], new: Any) -> Any:
 
 
 def _item_type(kind: inspect.Type, key: str | int) -> inspect.Type:
-    """The type of a field, or of an item of a list or dict."""
+    """Return the type of a field, or of an item of a list or dict."""
     for one in _options(kind):
         if isinstance(one, (inspect.DataclassType, inspect.StructType)):
             return next(field.type for field in one.fields if field.encode_name == key)

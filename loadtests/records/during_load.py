@@ -1,4 +1,4 @@
-"""What was observed while a trial was measured, next to its requests."""
+"""Observations during a trial, in addition to its requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadtests.records.bounds import Amount, Count, Name, Number, about
 
 @dataclasses.dataclass(frozen=True)
 class CpuSample:
-    """The CPU of one second or so."""
+    """The CPU use of about one second."""
 
     t: Annotated[Amount, about("When it ended, in seconds after the beginning of what is measured.")]
     cores: Annotated[dict[Name, Amount], about("Cores that the processes of each role used on average.")]
@@ -28,7 +28,7 @@ class OriginStage:
 
 @dataclasses.dataclass(frozen=True)
 class OriginObservation:
-    """The setup's origin while the load was made."""
+    """The requests to the setup's origin during the load."""
 
     stages: Annotated[tuple[OriginStage, ...], about("The stages that it played; empty for a load in many slices.")]
     requests: Annotated[Count, about("Requests that came.")]
@@ -36,18 +36,18 @@ class OriginObservation:
 
     @property
     def service_s(self) -> float | None:
-        """The mean time that a request took there, in seconds; None where none came."""
+        """The mean time of a request at the origin in seconds, or None if there were no requests."""
         return self.request_s / self.requests if self.requests else None
 
     @property
     def steady(self) -> bool:
-        """Whether it played a single healthy stage of a constant latency: then its mean is that of any moment."""
+        """Whether the origin played a single healthy stage of constant latency, so that its mean is always valid."""
         return len(self.stages) == 1 and self.stages[0].healthy and self.stages[0].latency_ms is not None
 
 
 @dataclasses.dataclass(frozen=True)
 class Deployment:
-    """The server's processes were replaced while it was measured."""
+    """The replacement of the server's processes during the measurement."""
 
     way: Annotated[Name, about("How: restart, reload, max-requests or kill.")]
     t: Annotated[Amount | None, about("When that began, in seconds after the start; null where it goes on throughout.")]
@@ -58,7 +58,7 @@ class Deployment:
 
 @dataclasses.dataclass(frozen=True)
 class Meanwhile:
-    """What was observed while a load was measured."""
+    """Observations during the measured load."""
 
     cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
     origin: Annotated[OriginObservation | None, about("The setup's origin, if it has one.")] = None
@@ -67,7 +67,7 @@ class Meanwhile:
 
 @dataclasses.dataclass(frozen=True)
 class HostConditions:
-    """A load generator's or a service's host while a trial was measured."""
+    """The conditions on the host of a load generator or a service during a trial."""
 
     machine: Annotated[str, about("Its address as it was given; empty for the harness's own.")]
     generates: Annotated[bool, about("Load came from it; else it is a service's.")]
@@ -78,5 +78,5 @@ class HostConditions:
 
     @property
     def called(self) -> str:
-        """Its name in messages."""
+        """The name of the host in messages."""
         return self.machine or "the machine that the load came from"

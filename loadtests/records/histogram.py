@@ -1,11 +1,11 @@
-"""HDR histograms as the generator writes them: decoded, added up, read, encoded.
+"""Decode, add, read and encode HDR histograms in the generator's format.
 
 The format is the compressed V2 encoding that all HdrHistogram libraries share
-(https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of
-counts by bucket, as zigzag LEB128 numbers, of which a negative one stands for that many empty buckets.
+(https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of the
+counts of the buckets, as zigzag LEB128 numbers. A negative number means that many empty buckets.
 """
-# Our own, as hdrhistogram 0.10 of PyPI rounds ranks (other percentiles in 67 of 161 committed histograms), takes twelve
-# times as long, and inflates whatever it is given.
+# We don't use hdrhistogram 0.10 from PyPI: it rounds ranks (other percentiles in 67 of 161 committed histograms), takes
+# twelve times as long, and decompresses input of any size.
 
 from __future__ import annotations
 
@@ -22,25 +22,29 @@ _OUTER = struct.Struct(">ii")
 _INNER = struct.Struct(">iiiiqqd")
 _COOKIE = 0x1C849313
 _COMPRESSED_COOKIE = 0x1C849314
-_MOST_BYTES = 1_000_000  # of counts: one of three digits over an hour in microseconds has 23,000 buckets
-_WORD_BYTES = 9  # the ninth byte of a LEB128 number is whole
+_MOST_BYTES = 1_000_000  # a histogram with three digits over an hour in microseconds has 23,000 buckets
+_WORD_BYTES = 9  # the ninth byte of a LEB128 number has no continuation bit
 
 
 @dataclasses.dataclass(frozen=True)
 class Histogram:
-    """Counts by bucket. Values are whole numbers (here microseconds), exact to ``digits`` decimal digits."""
+    """Counts by bucket. Values are whole numbers, here microseconds, with a precision of ``digits`` decimal digits."""
 
     digits: int
     highest: int
-    counts: Counter[int]  # by the index of the bucket
+    counts: Counter[int]  # bucket index -> count
 
     @classmethod
     def decode(cls, text: str) -> Histogram:
-        """The histogram in a base64 text. Raises ValueError where it is not one."""
+        """Decode a histogram from a base64 text.
+
+        Raises:
+            ValueError: If the text isn't a histogram.
+        """
         try:
             data = base64.b64decode(text, validate=True)
             cookie, length = _OUTER.unpack_from(data)
-            # A few bytes can hold a vast number of them.
+            # A few compressed bytes can expand to gigabytes.
             inner = zlib.decompressobj().decompress(data[_OUTER.size : _OUTER.size + length], _MOST_BYTES)
             inner_cookie, payload, _, digits, lowest, highest, _ = _INNER.unpack_from(inner)
         except (ValueError, struct.error, zlib.error) as error:
@@ -60,11 +64,11 @@ class Histogram:
 
     @classmethod
     def empty(cls, digits: int = 3) -> Histogram:
-        """One without values; as the generator makes them, of microseconds up to an hour."""
+        """Return an empty histogram for microseconds up to an hour, like the generator's."""
         return cls(digits, 3_600_000_000, Counter())
 
     def record(self, value: int) -> None:
-        """Counts a value: one over ``highest`` as that, one below 0 as 0."""
+        """Count a value. A value above ``highest`` counts as ``highest``, and a negative value as 0."""
         self.counts[self._bucket_of(min(max(value, 0), self.highest))] += 1
 
     def encode(self) -> str:
@@ -92,13 +96,16 @@ class Histogram:
         return sum(count for bucket, count in self.counts.items() if self._highest_in(bucket) > value)
 
     def values(self) -> Iterator[tuple[int, int]]:
-        """The highest value of each bucket that has any, from the lowest on, and how many it has."""
+        """Yield the highest value and the count of each bucket that isn't empty, in ascending order."""
         for bucket in sorted(self.counts):
             yield self._highest_in(bucket), self.counts[bucket]
 
     def percentile(self, percent: float) -> int | None:
-        """The smallest recorded value with at least ``percent`` of all values at or below it, as the highest value
-        of its bucket; None where nothing was recorded."""
+        """Return the smallest recorded value with at least ``percent`` of all values at or below it.
+
+        Returns:
+            The highest value of the bucket, or None if the histogram is empty.
+        """
         rank = max(1, math.ceil(self.total * percent / 100 - 1e-9))
         counted = 0
         for bucket in sorted(self.counts):
@@ -108,7 +115,7 @@ class Histogram:
         return None
 
     def _highest_in(self, bucket: int) -> int:
-        # Buckets are as wide as a power of two; `half` of them before the width doubles. The first 2 * half are 1 wide.
+        # The first 2 * half buckets have a width of 1. After each further half buckets, the width doubles.
         half = self._half
         power = max(bucket // half - 1, 0)
         return ((bucket - power * half + 1) << power) - 1
@@ -124,7 +131,7 @@ class Histogram:
 
 @functools.lru_cache(maxsize=8)
 def decoded(text: str) -> Histogram:
-    """``Histogram.decode``, of which the last few are kept."""
+    """Decode a histogram, and cache the last few."""
     return Histogram.decode(text)
 
 
@@ -144,7 +151,7 @@ def _numbers(data: bytes) -> list[int]:
 
 def _append(data: bytearray, number: int) -> None:
     value = number << 1 if number >= 0 else (-number << 1) - 1
-    while value >= 0x80:  # counts here stay far below the 2 ** 55 where the ninth byte would matter
+    while value >= 0x80:  # the counts stay far below 2 ** 55, so the special ninth byte isn't needed
         data.append(value & 0x7F | 0x80)
         value >>= 7
     data.append(value)

@@ -1,4 +1,4 @@
-"""What an engine measured: one shape for all of them."""
+"""The measurements of a load, in the same form for all engines."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from loadtests.records.websockets import Connections, Deliveries
 __all__ = ["FIGURES", "NOTHING", "PERCENTILES", "Figures", "Result", "Second"]
 
 ERROR_KINDS = ("status", "timeout", "refused", "reset", "wrong-body", "mixed-up", "lost-session", "other")
-BROKEN = ("wrong-body", "mixed-up")  # answers that are not what the contract says
-LONGEST_TIMELINE_S = 100_000  # over a day
+BROKEN = ("wrong-body", "mixed-up")  # answers that differ from the contract
+LONGEST_TIMELINE_S = 100_000  # more than a day
 
 NOTHING: Figures = dict.fromkeys(FIGURES)
 
 
 @dataclasses.dataclass(frozen=True)
 class Second:
-    """One second of a load. None: not known, as in older runs."""
+    """One second of a load. None means that the value isn't known, as in older runs."""
 
     t: Annotated[Amount, about("When it began, in seconds after the start.")]
     sent: Annotated[Count, about("Requests that were sent in it.")]
@@ -58,7 +58,11 @@ class Second:
 
 @dataclasses.dataclass(frozen=True)
 class Generator:
-    """What one process of the load generator used. None: not known, as in older runs."""
+    """The resources that a process of the load generator used.
+
+    None means that the value isn't known, as in older runs.
+
+    """
 
     cpu_s: Annotated[Amount, about("CPU seconds, the grace period included.")]
     wall_s: Annotated[Amount, about("How long it had to send, in seconds.")]
@@ -74,7 +78,7 @@ class Generator:
 
 @dataclasses.dataclass(frozen=True)
 class Handshakes:
-    """TLS handshakes of the connections that were opened for measured requests."""
+    """The TLS handshakes of connections that were opened for measured requests."""
 
     full: Annotated[Count, about("Full handshakes.")]
     resumed: Annotated[Count, about("Handshakes that resumed a session of an earlier connection.")]
@@ -82,7 +86,7 @@ class Handshakes:
 
 @dataclasses.dataclass(frozen=True)
 class RequestResult:
-    """One request of a mix, or a route and method of a journey; the fields are those of the result."""
+    """A request of a mix, or a route and method of a journey. The fields are the same as in the result."""
 
     name: Annotated[str, about("The request's name.")]
     planned: Annotated[Count, about("Requests in the schedule.")]
@@ -96,7 +100,7 @@ class RequestResult:
 
 @dataclasses.dataclass(frozen=True)
 class Journeys:
-    """The journeys that ended while a load was measured."""
+    """The journeys that ended during the measured load."""
 
     users: Annotated[Ordinal | None, about("Users of a closed loop; null with arrivals.")]
     arrivals: Annotated[Positive | None, about("New users a second; null in a closed loop.")]
@@ -114,13 +118,16 @@ class Journeys:
     ]
 
     def method(self, name: str) -> RequestResult | None:
-        """What became of the requests of a method; None where there were none."""
+        """Return the results of the requests with a method, or None if there were no such requests."""
         return next((one for one in self.methods if one.name == name), None)
 
     @property
     def disagreement(self) -> float | None:
-        """By what share the arithmetic of the closed loop is off; None where there is none. Above 0 the injectors were
-        saturated: users neither thought nor waited for a time."""
+        """The relative error of the arithmetic of the closed loop, or None if it doesn't apply.
+
+        A value above 0 means that the injectors were saturated: for some time, the users were neither thinking nor
+        waiting.
+        """
         if not self.expected_per_s or not self.ended_per_s:
             return None
         return self.expected_per_s / self.ended_per_s - 1
@@ -128,8 +135,11 @@ class Journeys:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One load, measured: planned = ok + errors + unfinished. Times are in milliseconds, of successful requests, except
-    the delays, which are of all that were sent. None: not known."""
+    """A measured load: planned = ok + errors + unfinished.
+
+    Times are in milliseconds. They are for successful requests, except the lags, which are for all sent requests. None
+    means that the value isn't known.
+    """
 
     engine: Annotated[str, about("The engine's name.")]
     planned: Annotated[Count, about("Requests in the schedule, until an early stop; in a closed loop, those sent.")]
@@ -221,13 +231,13 @@ class Result:
 
     @property
     def failed(self) -> dict[str, int]:
-        """Failed requests by kind, those never answered among them."""
+        """The failed requests by kind, including unfinished requests."""
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {kind: count for kind, count in self.errors.items() if count} | unfinished
 
     @property
     def contradicting(self) -> int:
-        """Answers that break the contract, and messages that reached the wrong connection."""
+        """The number of answers that break the contract and of messages that reached the wrong connection."""
         return sum(self.errors.get(kind, 0) for kind in BROKEN) + self.stray
 
     @property
@@ -236,12 +246,12 @@ class Result:
 
     @property
     def deliveries_due(self) -> float:
-        """The expected deliveries, including those of messages that were due and never sent."""
+        """The expected deliveries, including deliveries of messages that were planned but never sent."""
         expected = self.deliveries.expected if self.deliveries else 0
         return expected * (self.planned / self.sent) if self.sent else float(expected)
 
     def summary(self) -> dict[str, Any]:
-        """The object that ``load --json`` prints."""
+        """Return the object that ``load --json`` prints."""
         values = dataclasses.asdict(self)
         return {name: values[name] for name in SUMMARY}
 

@@ -1,4 +1,4 @@
-"""What became of streams of server-sent events."""
+"""The results of streams of server-sent events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadtests.records.bounds import Count, Figures, about
 
 @dataclasses.dataclass(frozen=True)
 class LeftClients:
-    """Clients that left in the middle of their streams, and what became of the views."""
+    """Clients that left in the middle of their streams, and the states of their views."""
 
     clients: Annotated[Count, about("Clients that left.")]
     ended: Annotated[Count, about("Those whose view is known to have ended by the end of the grace period.")]
@@ -20,7 +20,7 @@ class LeftClients:
 
     @property
     def views(self) -> int:
-        """The views that had begun."""
+        """The number of views that had started."""
         return self.ended + self.running
 
 
@@ -48,10 +48,10 @@ class Streams:
 
     @property
     def failed(self) -> int:
-        """The streams that were broken, or had no event."""
+        """The number of streams that were broken or had no event."""
         return self.broken + self.unanswered
 
     @property
     def due(self) -> int:
-        """The events that came or should have."""
+        """The number of expected events, whether they arrived or not."""
         return self.events + self.missing

@@ -1,4 +1,4 @@
-"""One trial as it was measured: what a file below ``trials/`` holds."""
+"""The record of a trial, as in a file below ``trials/``."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from loadtests.records.during_load import HostConditions, Meanwhile
 from loadtests.records.result import Result
 
 COST_UNSEEN = "cost_unseen"  # the reason of a flag: part of the setup's cost was not observed
-GENERATOR_LIMITS = "generator_limits"  # likewise: the generator was saturated, so the rate is a lower bound
+GENERATOR_LIMITS = "generator_limits"  # the reason of a flag: the generator was saturated, so the rate is a lower bound
 
-# What a gauge shows, such as ``pool in use``, and its readings: seconds after the start, and the value.
+# A gauge, such as ``pool in use``, and its readings: the seconds after the start, and the value.
 GaugeName = Annotated[str, Meta(pattern=r"^[a-z][a-z ]{0,59}\Z")]
 Reading = tuple[Amount, Count]
 Readings = Annotated[tuple[Reading, ...], Meta(max_length=1_000_000)]
 
-# The gauges of a PostgreSQL next to the setup: while the load is made, after it, and over all of it.
+# The gauges of a PostgreSQL database next to the setup: during the load, after the load, and in total.
 OPEN, IDLE, IN_TRANSACTION = "connections", "connections idle", "connections idle in transaction"
 LEFT, OPENED, REFUSED = "connections left", "connections opened", "connections refused"
-# Likewise, of what may be between PostgreSQL and the views.
+# The gauges of PgBouncer and of Django's connection pool.
 AT_PGBOUNCER = "connections to pgbouncer"
 POOL_WAITS, POOL_WAIT_MS = "waits for a connection", "waits for a connection in ms"
 
-# In the name of a metric: nothing that would make it another's.
+# A role is part of a metric's name, so it must not look like another metric's suffix.
 Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+=-]{0,89}\Z")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """What one process used while it was measured."""
+    """The resources that one process used during the measurement."""
 
     role: Annotated[Role, about("Its part in the setup or service: web, worker, redis, ...")]
     name: Annotated[str, about("Its name.")]
@@ -49,7 +49,7 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """Why a trial is invalid or doubtful."""
+    """A reason why a trial is invalid or doubtful."""
 
     reason: Annotated[
         Annotated[str, Meta(pattern=r"^[a-z_]{1,100}\Z")], about("The reason's name (:doc:`/methodology` lists them).")
@@ -59,13 +59,17 @@ class Flag:
 
     @property
     def invalid(self) -> bool:
-        """Whether it keeps the trial out of every figure."""
+        """Whether the figures exclude the trial."""
         return self.severity == "invalid"
 
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """What a trial is judged from. None: not known, which is never held against it."""
+    """The observations that decide whether a trial is valid.
+
+    None means not known, and never counts against the trial.
+
+    """
 
     started: Annotated[bool | None, about("The servers answered before the time for starting was over.")] = None
     contract_differences: Annotated[int | None, about("Answers that differ from the contract, under load too.")] = None
@@ -98,8 +102,6 @@ class Evidence:
 
 @dataclasses.dataclass(frozen=True)
 class ProbeRecord:
-    """One probe of a search."""
-
     rate: Annotated[Positive, about("Its rate.")]
     duration_s: Annotated[Positive, about("Its duration.")]
     purpose: Annotated[str, about("What it was for.")]
@@ -115,7 +117,7 @@ class ProbeRecord:
 
 @dataclasses.dataclass(frozen=True)
 class CapacityRecord:
-    """What a search found. Rates are of what the test counts: those of a broadcast of deliveries."""
+    """The outcome of a search. Rates count the units of the test, so the rates of a broadcast are of deliveries."""
 
     rate: Annotated[Positive | None, about("The highest rate that passed; null if none did.")]
     above: Annotated[Positive | None, about("The lowest rate that did not.")]
@@ -129,19 +131,17 @@ class CapacityRecord:
 
     @property
     def known(self) -> float | None:
-        """The server's capacity, or a lower bound of it; None where the search did not settle on a rate."""
+        """The server's capacity or a lower bound of it, or None if the search ran out of probes."""
         return None if self.limited_by == "probes" else self.rate
 
     @property
     def at_least(self) -> bool:
-        """Whether the rate is a lower bound: something else than the server ended the search."""
+        """Whether the rate is a lower bound, because something other than the server ended the search."""
         return self.known is not None and self.limited_by != "server"
 
 
 @dataclasses.dataclass(frozen=True)
 class Trial:
-    """One trial."""
-
     number: Annotated[Ordinal, about("Its number in the run's order.")]
     block: Annotated[Ordinal, about("Its block.")]
     label: Annotated[Name, about("The setup's label in the study.")]
@@ -177,7 +177,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """The name of its file, without the ending."""
+        """The name of the trial's file without its suffix."""
         retry = f"-attempt{self.attempt}" if self.attempt > 1 else ""
         return f"{self.number:04d}-{self.label}-{self.test}{retry}"
 
@@ -188,7 +188,11 @@ class Trial:
 
     @property
     def charged(self) -> tuple[Process, ...]:
-        """The processes the setup pays for; none where some were not observed: a sum of the others is no cost."""
+        """The processes that the setup pays for.
+
+        Empty if some were not observed, because a partial sum isn't the cost.
+
+        """
         if any(flag.reason == COST_UNSEEN for flag in self.flags):
             return ()
         return tuple(process for process in self.processes if process.charged)

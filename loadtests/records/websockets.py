@@ -1,4 +1,4 @@
-"""What became of WebSocket messages and connections."""
+"""The results of WebSocket messages and connections."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from loadtests.records.bounds import Amount, Count, Figures, about
 
 @dataclasses.dataclass(frozen=True)
 class Deliveries:
-    """Messages that were meant for one receiver or many: expected = delivered + missing. None: not known, as in older
-    runs."""
+    """Messages for one or more receivers: expected = delivered + missing. None means not known, as in older runs."""
 
     expected: Annotated[Count, about("Deliveries that were expected.")]
     delivered: Annotated[Count, about("Those that arrived.")]
@@ -34,13 +33,13 @@ class Deliveries:
 
     @property
     def timely(self) -> int:
-        """Those in time; where that was not counted, all that came."""
+        """The number of deliveries in time, or of all deliveries if the run didn't count this."""
         return self.delivered if self.in_time is None else self.in_time
 
 
 @dataclasses.dataclass(frozen=True)
 class Connections:
-    """WebSocket connections that were to stay open for the whole of a load: requested = opened + refused."""
+    """WebSocket connections that should stay open for the whole load: requested = opened + refused."""
 
     requested: Annotated[Count, about("Connections that were to be opened.")]
     opened: Annotated[Count, about("Those that were opened.")]

@@ -1,5 +1,7 @@
-"""The contract: every setup answers the same requests with the same status, content type and body. Checked before a
-run, before each trial, and by ``check``."""
+"""The contract: every setup answers the same requests with the same status, content type and body.
+
+The contract is checked before a run, before each trial, and by ``check``.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,23 @@ from loadtests.serve.serving import Serving
 from loadtests.workload import Request
 
 TIMEOUT_S = 30.0
-VERIFIED_WITHIN_S = 10.0  # a request before a trial
-SECONDS_CHANGE_S = 0.6  # twice this is over a second
+VERIFIED_WITHIN_S = 10.0  # for a request before a trial
+SECONDS_CHANGE_S = 0.6  # twice this is more than a second
 FEW = 20
 MAX_SHOWN = 200  # characters of a body
 EXCERPT_BYTES = 80
-CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again at every answer
+CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again for every answer
 
 
 def answers(running: Serving, requests: Sequence[Request]) -> list[Answer | str]:
-    """The setup's answers to the requests; a text where there was none."""
-    # A page of the user's own may show the time in seconds. With many requests the reader has to tell.
+    """Return the setup's answers to the requests. A text describes a missing answer."""
+    # A user's page may show the time in seconds. With many requests, the user has to recognize this.
     apart_s = SECONDS_CHANGE_S if running.application.own and len(requests) <= FEW else 0.0
     return [answer(running, request, apart_s) for request in requests]
 
 
 def answer(running: Serving, request: Request, apart_s: float = 0.0) -> Answer | str:
-    """The answer to one request, sent three times ``apart_s`` apart; a text where there was none."""
+    """Send a request three times, ``apart_s`` apart, and return the answer, or a text if there was no answer."""
     return _answer_or_text(lambda: ask_again(lambda: running.ask(request, TIMEOUT_S), apart_s))
 
 
@@ -42,14 +44,17 @@ def _answer_or_text(ask: Callable[[], Answer]) -> Answer | str:
 
 
 def expectation(given: Answer, own: bool) -> Expectation:
-    """What the other setups must answer after this answer. A run does not compare the bodies of the user's own project,
-    which may hold the time or the server's name; ``check`` does."""
+    """Return what the other setups must answer.
+
+    A run doesn't compare the bodies of the user's own project, because they may contain the time or the server's name.
+    ``check`` compares them.
+    """
     compared = not given.varies and not own
     return Expectation(given.status, given.content_type, digest(given.body) if compared else None)
 
 
 def meets(given: Answer | str, expected: Expectation) -> bool:
-    """Whether an answer is the expected one; a text stands for none."""
+    """Return whether an answer is the expected one. A text means that there was no answer."""
     if isinstance(given, str) or (given.status, given.content_type) != (expected.status, expected.content_type):
         return False
     return expected.sha256 is None or (not given.varies and digest(given.body) == expected.sha256)
@@ -58,7 +63,9 @@ def meets(given: Answer | str, expected: Expectation) -> bool:
 def verified(
     running: Serving, requests: Sequence[Request], contract: Sequence[Expectation]
 ) -> tuple[list[bytes | None], list[str]]:
-    """The bodies that every answer under load must have (None: any), and the breaches of the contract, in sentences."""
+    """Return the expected body of every answer under load (None: any body), and the breaches of the contract in
+    sentences.
+    """
     bodies: list[bytes | None] = []
     broken: list[str] = []
     for request, expected in zip(requests, contract, strict=True):
@@ -73,12 +80,12 @@ def verified(
 
 
 def describe(given: Answer | str) -> str:
-    """The outcome of a request: ``answered 200 text/plain b'OK'``."""
+    """Describe the outcome of a request, such as ``answered 200 text/plain b'OK'``."""
     return given if isinstance(given, str) else f"answered {show(given)}"
 
 
 def show(given: Answer | str) -> str:
-    """An answer in a line: status, content type, and the body or its size and digest."""
+    """Describe an answer in a line: status, content type, and the body or its size and digest."""
     if isinstance(given, str):
         return given
     body = "and a body that varies" if given.varies else repr(given.body)
@@ -95,7 +102,7 @@ def differing_headers(expected: Answer, given: Answer) -> list[str]:
 
 
 def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
-    """Return two answers in a line each, with the headers that differ. Long bodies start at the first difference."""
+    """Describe two answers in a line each, with the headers that differ. Long bodies start at the first difference."""
     if isinstance(expected, str) or isinstance(given, str):
         return show(expected), show(given)
     names = differing_headers(expected, given)
@@ -116,5 +123,4 @@ def show_both(expected: Answer | str, given: Answer | str) -> tuple[str, str]:
 
 
 def digest(body: bytes) -> str:
-    """The SHA-256 of a body, in hexadecimal digits."""
     return hashlib.sha256(body).hexdigest()

@@ -1,4 +1,4 @@
-"""What the setups speak over WebSockets, for the contract; docs/websockets.rst describes each."""
+"""The protocols over WebSockets, for checking the contract. docs/websockets.rst describes them."""
 
 from __future__ import annotations
 
@@ -13,40 +13,46 @@ CABLE_CHANNELS = {"echo": "EchoChannel", "rooms": "RoomChannel", "publish": "Pub
 
 
 class Dialect:
-    """How to ask for something, and how to read the answers; the plain one, in which a message is its payload.
+    """Send requests and read answers. In this plain dialect, a message is its payload.
 
-    ``exact``: a message comes back as it is, text or binary; otherwise it is text in an envelope.
+    ``exact`` means that a message, text or binary, comes back unchanged. Otherwise it is text in an envelope.
     """
 
     exact = True
 
     def path(self, prefix: str, endpoint: str) -> str:
-        """The path of an endpoint: ``echo``, ``rooms/ROOM``, ``publish/ROOM``."""
+        """Return the path of an endpoint: ``echo``, ``rooms/ROOM`` or ``publish/ROOM``."""
         return f"{prefix}{endpoint}/"
 
     def subprotocols(self) -> tuple[str, ...]:
-        """The subprotocols to offer."""
+        """Return the subprotocols to offer."""
         return ()
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
-        """Waits until the endpoint serves this connection. Raises ConnectionEnded, TimeoutError or ValueError."""
+        """Wait until the endpoint serves this connection.
+
+        Raises:
+            ConnectionEnded: If the server closes the connection.
+            TimeoutError: If no message arrives.
+            ValueError: If the server sends an unexpected message.
+        """
         if endpoint.startswith("rooms") and (first := self.payload(client.text())) != "joined":
             raise ValueError(f"a room begins with {first!r} and not with 'joined'")
 
     def echo_request(self, payload: str) -> str:
-        """The message whose payload the echo sends back."""
+        """Return the message that makes the echo send the payload back."""
         return payload
 
     def publish_request(self, payload: str, room: str = ROOM) -> str:
-        """The message that publishes the payload in a room."""
+        """Return the message that publishes the payload in a room."""
         return self.echo_request(payload)
 
     def payload(self, message: str) -> str | None:
-        """The payload of an echo or a delivery; None for other messages."""
+        """Return the payload of an echo or a delivery, or None for other messages."""
         return message
 
     def is_published(self, message: str) -> bool:
-        """Whether the message acknowledges a publish."""
+        """Return whether the message acknowledges a publish."""
         return self.payload(message) == "ok"
 
 
@@ -83,8 +89,12 @@ class SocketIO(Dialect):
                 raise ValueError(f"join was answered by {answer!r}")
 
     def _answer(self, client: WebsocketClient) -> str:
-        """The next message that is no heartbeat. Raises ValueError where there are nothing but heartbeats."""
-        for _ in range(10):  # one comes every 25 seconds
+        """Return the next message that isn't a heartbeat.
+
+        Raises:
+            ValueError: If there are only heartbeats.
+        """
+        for _ in range(10):  # the server sends a heartbeat every 25 seconds
             if (message := client.text()) != "2":
                 return message
             client.send_text("3")
@@ -107,7 +117,7 @@ class SocketIO(Dialect):
 
 
 class ActionCable(Dialect):
-    """Action Cable: subscriptions, whose identifier is JSON within JSON."""
+    """Action Cable, whose subscriptions have an identifier that is JSON within JSON."""
 
     exact = False
 
@@ -119,7 +129,7 @@ class ActionCable(Dialect):
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
         client.send_text(json.dumps({"command": "subscribe", "identifier": self._identifier(endpoint)}))
-        for _ in range(10):  # a welcome before it, and a ping every three seconds
+        for _ in range(10):  # after a welcome, and between pings every three seconds
             if json.loads(client.text()).get("type") == "confirm_subscription":
                 return
         raise ValueError("the subscription was not confirmed")
@@ -156,5 +166,5 @@ DIALECTS: dict[str, Dialect] = {
 
 
 def handshake(dialect: Dialect, prefix: str, endpoint: str, origin: str) -> Handshake:
-    """The handshake for an endpoint, from a page of ``origin``."""
+    """Return the handshake for an endpoint, from a page of ``origin``."""
     return Handshake(dialect.path(prefix, endpoint), origin, dialect.subprotocols())

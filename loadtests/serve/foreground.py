@@ -1,4 +1,4 @@
-"""``serve``: one setup in the foreground until it is interrupted."""
+"""Serve one setup in the foreground until it is interrupted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,15 @@ LOOK_EVERY_S = 1.0
 
 
 def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> None:
-    """Serves the sample project, or the user's own, on all cores of this process (or on CORES).
+    """Serve the sample project, or the user's own, on all cores of this process (or on CORES).
 
-    ``say`` gets the address and remarks, a line each. Raises UserError where it cannot be served or a process ends.
+    Args:
+        name: The name of the setup.
+        say: Prints the address and the remarks, a line each.
+        own: The options of the user's project.
+
+    Raises:
+        UserError: If it can't be served, or a process ends.
     """
     [setup] = setups.find([name])
     bind, port, host = setups.bind(), setups.port(), hosts.at("local")
@@ -59,10 +65,10 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> 
 
 
 def exposure_warning(bind: str, port: int) -> str | None:
-    """The warning for an address that other machines may reach."""
+    """Return the warning for an address that other machines may reach."""
     try:
         address = ipaddress.ip_address(bind)
-    except ValueError:  # a name: the server finds out which addresses it has
+    except ValueError:  # a name; the server resolves it
         return None
     if address.is_loopback:
         return None

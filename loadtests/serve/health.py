@@ -1,4 +1,4 @@
-"""Whether a server is ready, and whether it has recovered from an overload."""
+"""Check whether a server is ready, and whether it has recovered from an overload."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from loadtests.observe.processes import Usage
 from loadtests.serve.http import Answer
 
 LOOK_EVERY_S = 0.05
-# All workers are up once the setup has hardly computed for STILL_LOOKS in a row: what starts up computes all the time.
-# CPU time is counted in ticks of 10 ms. A setup that never rests is taken as it is after STILL_WITHIN_S.
+# All workers are ready if the setup used almost no CPU for STILL_LOOKS in a row, because starting processes use the CPU
+# continuously. CPU time is counted in ticks of 10 ms. A setup that never rests is accepted after STILL_WITHIN_S.
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
 STILL_WITHIN_S = 5.0
-NOT_READY = (502, 503, 504)  # nginx answers so until the server behind it is up
+NOT_READY = (502, 503, 504)  # nginx answers with them until the server behind it is ready
 
-# An overloaded server has recovered when CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
+# An overloaded server has recovered if CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
 CALM_TIMES = 3.0
 CALM_S = 0.1
 CALM_ANSWERS = 3
@@ -26,8 +26,14 @@ CALM_PAUSE_S = 0.1
 
 
 def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
-    """Why a server is not healthy, in a few words; None where it answers with 200. A project of the user's ``own`` may
-    give any answer that isn't of a server that waits for it. ``ask`` may raise OSError or HTTPException."""
+    """Return why a server isn't healthy, or None if it answers with 200.
+
+    A project of the user's ``own`` may give any answer, except an answer of a proxy that waits for the server.
+
+    Args:
+        ask: Sends a request. It may raise OSError or HTTPException.
+        own: Whether the user's own project is served.
+    """
     try:
         status = ask().status
     except (OSError, http.client.HTTPException) as error:
@@ -37,7 +43,7 @@ def unhealthy(ask: Callable[[], Answer], own: bool) -> str | None:
 
 
 class Stillness:
-    """Whether the processes of a setup are at rest. ``usage`` returns what they have used so far, by pid."""
+    """Check whether the processes of a setup are at rest. ``usage`` returns their use so far, by pid."""
 
     def __init__(self, usage: Callable[[], Mapping[int, Usage]]) -> None:
         self._usage = usage
@@ -45,7 +51,7 @@ class Stillness:
         self._still = 0
 
     def reached(self) -> bool:
-        """Looks once more: true when no process computed, came or went for STILL_LOOKS."""
+        """Check again. Return true if no process computed, started or ended for STILL_LOOKS."""
         now = self._usage()
         computed = sum(usage.cpu_s for usage in now.values()) - sum(usage.cpu_s for usage in self._last.values())
         still = now.keys() == self._last.keys() and computed < STILL_CPU_S
@@ -55,7 +61,7 @@ class Stillness:
 
 
 def seconds_to_answer(ask: Callable[[], object]) -> float:
-    """The quickest of three answers. Raises what ``ask`` raises."""
+    """Return the time of the fastest of three answers. Errors of ``ask`` are raised."""
     found = []
     for _ in range(CALM_ANSWERS):
         begun = time.monotonic()
@@ -65,8 +71,16 @@ def seconds_to_answer(ask: Callable[[], object]) -> float:
 
 
 def calm_down(ask: Callable[[], object], idle_s: float, within_s: float = CALM_WITHIN_S) -> bool:
-    """Waits until the server answers several times in a row nearly as quickly as at rest, which takes ``idle_s`` (see
-    ``seconds_to_answer``). Returns whether it did in time."""
+    """Wait until the server answers several times in a row nearly as fast as at rest.
+
+    Args:
+        ask: Sends a request.
+        idle_s: The time of an answer at rest (see ``seconds_to_answer``).
+        within_s: The maximum time to wait.
+
+    Returns:
+        Whether the server recovered in time.
+    """
     calm_s = max(CALM_S, CALM_TIMES * idle_s)
     end = time.monotonic() + within_s
     quick = 0

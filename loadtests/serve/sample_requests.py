@@ -1,16 +1,16 @@
-"""The requests of the sample project that every setup must answer alike: what ``check`` asks."""
+"""The requests to the sample project that ``check`` sends. Every setup must answer them in the same way."""
 
 from __future__ import annotations
 
 from loadtests.workload import Request
 
 FORM = ("Content-Type", "multipart/form-data; boundary=edge")
-VISITOR = ("Cookie", "sessionid=visitorofthebenchmark")  # as testproject/endpoints/visitor.py signs somebody in
+VISITOR = ("Cookie", "sessionid=visitorofthebenchmark")  # the session that testproject/endpoints/visitor.py creates
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB of every byte
 
 
 def form(content: bytes) -> bytes:
-    """The body of a form that uploads a file of this content."""
+    """Return the body of a form that uploads a file with this content."""
     head = b'Content-Disposition: form-data; name="file"; filename="some.bin"\r\nContent-Type: application/octet-stream'
     return b"--edge\r\n" + head + b"\r\n\r\n" + content + b"\r\n--edge--\r\n"
 

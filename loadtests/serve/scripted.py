@@ -1,4 +1,4 @@
-"""The contract over the user's WebSockets: a message of the script must be delivered over one connection."""
+"""The contract over the user's WebSockets: one connection must deliver a message of the script."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, Script
 
-WITHIN_S = 5.0  # for what is waited for
-CLOSES_WITHIN_S = 1.0  # after a handshake without a subprotocol
+WITHIN_S = 5.0  # for each expected message
+CLOSES_WITHIN_S = 1.0  # for the server to close the connection after a handshake without a subprotocol
 SHOULD_LET_IN = (
     "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the "
     "host of the Origin ({origin}, or what --host-header names)"
@@ -23,8 +23,18 @@ SHOULD_LET_IN = (
 
 
 def verified(running: Serving, request: Request, conversation: Conversation) -> list[str]:
-    """What goes wrong when one message of a conversation is sent over the project's WebSockets, in a sentence without
-    values of headers; ``request`` is the handshake. Raises ValueError for a conversation without a script."""
+    """Send one message of a conversation over the project's WebSockets, and describe the failures.
+
+    The descriptions don't contain the values of headers.
+
+    Args:
+        running: The running setup.
+        request: The handshake.
+        conversation: The conversation.
+
+    Raises:
+        ValueError: If the conversation has no script.
+    """
     if conversation.script is None:
         raise ValueError("it has no script")
     room = f"contract{secrets.token_hex(4)}"
@@ -38,7 +48,7 @@ def verified(running: Serving, request: Request, conversation: Conversation) -> 
 
 
 class _Broken(Exception):
-    """The text says what went wrong."""
+    """A failure. The text describes it."""
 
 
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
@@ -81,7 +91,7 @@ def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:
 
 
 def _await(client: WebsocketClient, awaited: str, after: str) -> None:
-    """Waits for a message that contains ``awaited``."""
+    """Wait for a message that contains ``awaited``."""
     received = ""
     end = time.monotonic() + WITHIN_S
     while (left_s := end - time.monotonic()) > 0:

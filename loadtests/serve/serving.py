@@ -1,4 +1,4 @@
-"""Starts a setup with its services, waits until it is healthy, and stops all at the end."""
+"""Start a setup with its services, wait until it is healthy, and stop everything at the end."""
 
 from __future__ import annotations
 
@@ -24,14 +24,19 @@ from loadtests.workload import Request
 ANSWERED_WITHIN_S = 2.0
 OWN_ANSWERED_WITHIN_S = 10.0  # a page of the user's project may take longer than the sample's health view
 GONE = ("BACKOFF", "FATAL", "UNKNOWN")
-READY = "ready-{}"  # in RUN_DIR, of an instance by its pid: supervisor/gunicorn.conf.py writes it
-CERTIFICATE = "tls.crt"  # in RUN_DIR: supervisor/defaults.sh makes it
-WEB = "web"  # the role of what runs Django, in supervisor/conf.d
+READY = "ready-{}"  # in RUN_DIR; supervisor/gunicorn.conf.py writes it for an instance with this pid
+CERTIFICATE = "tls.crt"  # in RUN_DIR; supervisor/defaults.sh creates it
+WEB = "web"  # the role of Django's programs in supervisor/conf.d
 
 
 class NotServing(Exception):
-    """A setup that did not come up, or broke. ``log``: the end of its logs. ``of_service``: a service failed that the
-    setup is not charged with."""
+    """The setup didn't start or has failed.
+
+    Args:
+        message: The failure.
+        log: The end of its logs.
+        of_service: Whether a service failed that the setup isn't charged for.
+    """
 
     def __init__(self, message: str, log: str = "", of_service: bool = False) -> None:
         super().__init__(message)
@@ -41,8 +46,20 @@ class NotServing(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Serving:
-    """A setup that answers. The services in ``charged`` count as its cost; ``apart``: services run on none of its
-    cores; ``ca`` is the certificate to trust (PEM) where it answers over TLS."""
+    """A running setup.
+
+    Args:
+        setup: The setup.
+        services: The names of its services.
+        charged: The services that count as its cost.
+        application: The application.
+        host: The servers' host.
+        supervised: The supervisord.
+        address: The address and the port.
+        workers: The number of processes that run Django.
+        apart: Whether the services run on other cores than the setup.
+        ca: The certificate to trust (PEM), if it answers over TLS.
+    """
 
     setup: Setup
     services: Sequence[str]
@@ -62,17 +79,17 @@ class Serving:
 
     @property
     def health(self) -> Request:
-        """The request whose answer shows that the setup is healthy."""
+        """The request that checks the setup's health."""
         [request] = self.application.addressed([Request("health", path=self.application.health)])
         return request
 
     @property
     def folder(self) -> Path:
-        """The folder of its sockets and logs, while it runs."""
+        """The folder of its sockets and logs while it runs."""
         return self.supervised.folder
 
     def parts(self) -> list[Part]:
-        """The first process of each of its process trees, and of its services'."""
+        """Return the first process of each process tree of the setup and its services."""
         services = known()
         own = [Part(program.role, program.pid) for program in self.supervised.programs(self.setup.group)]
         of_services = [
@@ -86,24 +103,27 @@ class Serving:
             for service in self.services
             for program in self.supervised.programs(service)
         ]
-        # A program may have ended by design: the redis program, where REDIS_URL names another Redis.
+        # A program may have exited as intended, such as the redis program if REDIS_URL names another Redis.
         return [part for part in (*own, *of_services) if part.pid]
 
     def logs(self) -> str:
-        """The ends of its logs."""
+        """Return the ends of its logs."""
         return self.supervised.logs()
 
     def failed(self) -> str | None:
-        """A process that is not up."""
+        """Describe a process that isn't running, or return None."""
         return self._first_failed([*self.services, self.setup.group])
 
     def failed_service(self) -> str | None:
-        """The failed process of a service that the setup is not charged with."""
+        """Describe a failed process of a service that the setup isn't charged for, or return None."""
         return self._first_failed([service for service in self.services if service not in self.charged])
 
     def unready_service(self) -> str | None:
-        """A service that cannot be used yet. One that ended with 0 has nothing to do (ORIGIN_URL names another origin);
-        one that failed is not ready, and its state is read next."""
+        """Return the name of a service that can't be used yet, or None.
+
+        A service that exited with 0 has nothing to do, for example because ORIGIN_URL names another origin. A service
+        that failed isn't ready. The caller checks its state next.
+        """
         services = known()
         for name in self.services:
             file = services[name].ready
@@ -120,17 +140,24 @@ class Serving:
         return None
 
     def ask(self, request: Request, timeout_s: float) -> Answer:
-        """Its answer to one request. Raises OSError or http.client.HTTPException."""
+        """Send one request and return the answer. Raise OSError or http.client.HTTPException if there is no answer."""
         return ask(*self.address, request, timeout_s, self.ca)
 
     def restart(self) -> None:
-        """Stops the setup, not its services, and starts it again; returns when it is healthy. Raises NotServing when it
-        does not stop in time, or does not come up."""
+        """Stop and start the setup, not its services, and wait until it is healthy.
+
+        Raises:
+            NotServing: If it doesn't stop in time, or doesn't start.
+        """
         self._again(self.setup.group)
         _wait(self)
 
     def reload(self) -> None:
-        """Replaces its workers as its file says: by a signal, or one instance after the other. Raises NotServing."""
+        """Replace its workers as its file defines: with a signal, or one instance after the other.
+
+        Raises:
+            NotServing: If an instance doesn't become ready again.
+        """
         for program in self._servers():
             if "HUP" in self.setup.renews:
                 self.supervised.signal(program.pid, "HUP")
@@ -144,18 +171,18 @@ class Serving:
                 time.sleep(health.LOOK_EVERY_S)
 
     def kill_worker(self) -> None:
-        """Kills the largest of its workers; where it has none, one of the processes that supervisor started."""
+        """Kill the largest of its workers, or if it has no workers, a process that supervisor started."""
         first = {program.pid: Part(program.role, program.pid) for program in self._servers()}
         usage = self.host.usage(first.values(), self.folder)
         workers = [one for pid, one in usage.items() if pid not in first] or list(usage.values())
         self.supervised.signal(max(workers, key=lambda one: one.rss_mb).pid, "KILL")
 
     def _servers(self) -> list[Program]:
-        """The programs that run Django, without a proxy in front."""
+        """Return the programs that run Django, without a proxy in front."""
         return [one for one in self.supervised.programs(self.setup.group) if one.role.startswith(WEB) and one.pid]
 
     def _again(self, name: str) -> None:
-        """Stops a group or a process and starts it again."""
+        """Stop and start a group or a process."""
         try:
             self.supervised.stop(name)
         except ConnectionLost:
@@ -165,11 +192,11 @@ class Serving:
         self.supervised.start(name)
 
     def seconds_to_answer(self) -> float:
-        """The response time at rest. Raises OSError or http.client.HTTPException."""
+        """Measure the response time at rest. Raise OSError or http.client.HTTPException if there is no answer."""
         return health.seconds_to_answer(self._ask_health)
 
     def calm_down(self, idle_s: float) -> bool:
-        """Waits until an overload is worked off and it answers as at rest; returns whether it did in time."""
+        """Wait until the setup answers as at rest after an overload. Return whether it did in time."""
         return health.calm_down(self._ask_health, idle_s)
 
     def _ask_health(self) -> None:
@@ -180,12 +207,21 @@ class Serving:
 def serving(
     setup: Setup, env: Mapping[str, str], application: Application, host: Host, services: Sequence[str] = ()
 ) -> Iterator[Serving]:
-    """Starts the setup's services, those of its knobs and ``services``, then the setup; waits until it is healthy, and
-    stops all at the end. Charged are the services that the setup charges and those of its knobs: other session stores
-    cost CPU in the server itself.
+    """Start a setup and its services, wait until it is healthy, and stop everything at the end.
 
-    ``env`` are the knobs, PORT among them; BIND is loopback by default. Raises UserError where the port is taken, and
-    where TLS is asked of a setup that has none; NotServing where the setup does not come up.
+    It starts the setup's services, its knobs' services, and ``services``. The setup is charged for the services that
+    its file names and for its knobs' services, because other session stores use CPU in the server itself.
+
+    Args:
+        setup: The setup.
+        env: The knobs, including PORT. BIND is loopback by default.
+        application: The application.
+        host: The servers' host.
+        services: Additional services.
+
+    Raises:
+        UserError: If the port is taken, or the knobs enable TLS and the setup doesn't support it.
+        NotServing: If the setup doesn't start.
     """
     bind, port = env.get("BIND") or "127.0.0.1", int(env["PORT"])
     over_tls = setups.tls(env)
@@ -215,7 +251,7 @@ def serving(
 
 
 def _wait(running: Serving) -> None:
-    """Waits until it answers and until all of several workers have come up: the first answer comes from one of them."""
+    """Wait until the setup answers and all its workers have started. The first answer shows only that one has."""
     within_s = running.application.healthy_within_s
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
@@ -250,7 +286,7 @@ def _require_up(running: Serving) -> None:
 
 
 def _ending_with(failed: str, logs: str) -> str:
-    """The logs, with those of the failed group at the end."""
+    """Return the logs with the failed group's logs at the end."""
     group = failed.partition(":")[0]
     parts = [part.rstrip("\n") for part in re.split(r"(?m)^(?=--- )", logs)]
     return "\n".join(sorted(filter(None, parts), key=lambda part: part.startswith(f"--- {group}")))

@@ -1,4 +1,4 @@
-"""Signs a user in to a running server, for requests before the load."""
+"""Log a user in to a running server, for requests before the load."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OK, REDIRECTS, FORBIDDEN = 200, (302, 303), 403
 
 
 class NotSignedIn(Exception):
-    """The server refuses the sign-in; the text says how."""
+    """The server refuses the login. The text contains the reason."""
 
 
 class _Page(NamedTuple):
@@ -30,8 +30,17 @@ class _Page(NamedTuple):
 
 
 def cookies(origin: str, who: SignIn, host: str | None) -> str:
-    """The ``Cookie`` header of a signed-in user of the server at ``origin``, called ``host`` where that is not None.
-    Raises NotSignedIn, and UserError where the password or the cookie is not known."""
+    """Log a user in, and return the ``Cookie`` header for the user's requests.
+
+    Args:
+        origin: The address of the server.
+        who: The user and the way to log in.
+        host: The Host header, if not None.
+
+    Raises:
+        NotSignedIn: If the server refuses the login.
+        UserError: If the password or the cookie isn't set.
+    """
     secret = who.secret()
     if not who.login:
         return secret
@@ -61,7 +70,7 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
 
 
 def _header(jar: CookieJar, origin: str) -> str:
-    """The cookies that go back."""
+    """Return the cookies to send back."""
     request = urllib.request.Request(f"{origin}/")
     jar.add_cookie_header(request)
     return request.get_header("Cookie") or ""

@@ -16,15 +16,23 @@ from loadtests.serve.websocket_cases import CASES, SAME, Exchange, Opening
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 
 PREFIX = "/ws/"
-RECEIVERS = 8  # of a room: of two processes, one has none of them in 1 of 128 times
-WITHIN_S = 5.0  # for one answer of `verified`
+RECEIVERS = 8  # of a room; with two processes, the chance that all are in the same process is 1 in 128
+WITHIN_S = 5.0  # for one answer in `verified`
 CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
 
 def verified(running: Serving, name: str, prefix: str = PREFIX) -> list[str]:
-    """What is wrong when a setup echoes a message, and when one is published in a room (its receivers get it, others do
-    not), in sentences. ``name`` is the dialect that it speaks below ``prefix``."""
+    """Check that a setup echoes a message, and delivers a published message to the receivers of its room only.
+
+    Args:
+        running: The running setup.
+        name: The dialect that the setup uses.
+        prefix: The prefix of its paths.
+
+    Returns:
+        A sentence for each failure.
+    """
     dialect = DIALECTS[name]
     broken = []
     for endpoint, check in (("echo", _require_echo), (f"rooms/{ROOM}", _require_deliveries)):
@@ -36,7 +44,7 @@ def verified(running: Serving, name: str, prefix: str = PREFIX) -> list[str]:
 
 
 def _opened(running: Serving, dialect: Dialect, prefix: str, endpoint: str) -> WebsocketClient:
-    """A connection to an endpoint that is ready."""
+    """Open a connection to an endpoint, and wait until it is ready."""
     client = WebsocketClient(running.url, handshake(dialect, prefix, endpoint, running.url), WITHIN_S)
     try:
         dialect.ready(client, endpoint)
@@ -66,14 +74,19 @@ def _require_deliveries(running: Serving, dialect: Dialect, prefix: str) -> None
             _require_message(publisher, dialect, "the answer to a publish")
             for receiver in receivers:
                 _require_message(receiver, dialect, "a delivery", payload)
-        # The first message that a receiver in another room gets is the one published there.
+        # The first message of a receiver in another room is the message that is published in its room.
         opened(f"publish/{ELSEWHERE}").send_text(dialect.publish_request("contract:3:", ELSEWHERE))
         _require_message(outsider, dialect, "a delivery in another room", "contract:3:")
 
 
 def _require_message(client: WebsocketClient, dialect: Dialect, what: str, payload: str | None = None) -> None:
-    """Waits for a message with this payload; without one, for the acknowledgement of a publish. Messages of the
-    protocol itself are passed over. Raises ValueError for another payload, and when none comes."""
+    """Wait for a message with this payload, or without a payload for the acknowledgement of a publish.
+
+    Messages of the protocol itself are ignored.
+
+    Raises:
+        ValueError: If another payload or no message arrives.
+    """
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         with contextlib.suppress(TimeoutError):
@@ -87,7 +100,7 @@ def _require_message(client: WebsocketClient, dialect: Dialect, what: str, paylo
 
 
 def broken_cases(running: Serving, name: str, cannot: Sequence[str] = ()) -> tuple[int, list[str]]:
-    """How many cases a setup of this dialect was asked, and what went wrong in them, in sentences."""
+    """Run all cases on a setup with this dialect. Return the number of cases and a sentence for each failure."""
     dialect = DIALECTS[name]
     cases = [case for case in CASES if dialect.exact or not case.exact]
     broken = []
@@ -105,7 +118,7 @@ def broken_cases(running: Serving, name: str, cannot: Sequence[str] = ()) -> tup
 
 
 def outcome(running: Serving, dialect: Dialect, case: Opening | Exchange) -> str:
-    """What becomes of a case, in a few words."""
+    """Run a case and describe its outcome."""
     if isinstance(case, Opening):
         return _opening(running.url, dialect, case)
     try:
@@ -116,7 +129,7 @@ def outcome(running: Serving, dialect: Dialect, case: Opening | Exchange) -> str
 
 
 def _opening(url: str, dialect: Dialect, case: Opening) -> str:
-    """``opened``, with the subprotocol that was agreed on; the status; ``dropped`` or ``silent``."""
+    """Return ``opened`` with the selected subprotocol, the status, ``dropped`` or ``silent``."""
     path = case.path or dialect.path(PREFIX, "echo")
     origin = url if case.origin == SAME else case.origin
     subprotocols = case.subprotocols or dialect.subprotocols()
@@ -132,7 +145,9 @@ def _opening(url: str, dialect: Dialect, case: Opening) -> str:
 
 
 def _exchange(client: WebsocketClient, dialect: Dialect, case: Exchange) -> str:
-    """``echoed`` or ``pong`` where all came back; ``closed CODE``, ``dropped``; ``silent``; ``something else``."""
+    """Return ``echoed`` or ``pong`` if everything came back, or ``closed CODE``, ``dropped``, ``silent`` or ``something
+    else``.
+    """
     frames = [frame for message in case.messages for frame in _frames(dialect, message, case)]
     client.timeout_s = CASE_WITHIN_S
     client.send(*frames, *case.sends, masked=case.masked)

@@ -1,6 +1,6 @@
-"""The cases that decide whether a WebSocket setup can be measured, as data: what is sent, and which outcomes are right.
+"""The cases that decide whether a WebSocket setup can be measured: what to send, and the correct outcomes.
 
-An outcome is a few words (``loadtests.serve.websocket`` has them) or a pattern of them. RFC 6455 lets a server drop a
+An outcome is a short text from ``loadtests.serve.websocket``, or a pattern of such texts. RFC 6455 lets a server drop a
 connection that broke the protocol without a close frame (7.1.7), and limit the size of messages (10.4).
 """
 
@@ -11,7 +11,7 @@ import dataclasses
 from websockets.frames import Close, Frame, Opcode
 
 ELSEWHERE = "http://elsewhere.example"
-SAME = "same"  # the server's own
+SAME = "same"  # the server's own origin
 ECHOED = "echoed"
 PONG = "pong"
 OPENED = "opened"
@@ -20,11 +20,11 @@ REFUSED = "4??"
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """A handshake. ``exact``: only for setups that send a message back as it is, without an envelope."""
+    """A handshake. ``exact`` means that only setups that return messages unchanged, without an envelope, can run it."""
 
     name: str
     right: tuple[str, ...]
-    path: str = ""  # the echo's where it is empty
+    path: str = ""  # empty means the echo's path
     origin: str | None = SAME
     subprotocols: tuple[str, ...] = ()
     exact: bool = False
@@ -32,8 +32,11 @@ class Opening:
 
 @dataclasses.dataclass(frozen=True)
 class Exchange:
-    """Frames on an open connection: each of ``messages`` is to come back, sent in ``frames`` frames with ``between``
-    after the first; then ``sends``, as they are."""
+    """Frames on an open connection.
+
+    Each of ``messages`` is sent in ``frames`` frames with ``between`` after the first, and must come back. Then the
+    frames in ``sends`` are sent unchanged.
+    """
 
     name: str
     messages: tuple[str | bytes, ...] = ()
@@ -45,7 +48,7 @@ class Exchange:
 
     @property
     def exact(self) -> bool:
-        """Whether only setups that send a message back as it is can be asked: those in an envelope are text."""
+        """Whether only setups that return messages unchanged can run it, because messages in an envelope are text."""
         return any(isinstance(message, bytes) for message in self.messages)
 
 
@@ -58,7 +61,7 @@ OPENINGS = (
 EXCHANGES = (
     Exchange("text, not ASCII", ("κόσμε, 世界, 🌍",)),
     Exchange("text, 65,536 bytes", ("x" * 65_536,)),
-    # Engine.IO takes no more than its limit.
+    # Engine.IO accepts nothing above its limit.
     Exchange("text, 1 MB", ("x" * 1_000_000,), right=(ECHOED, "closed 1009", "closed 1000")),
     Exchange("binary", (bytes(range(256)),)),
     Exchange("binary, 1 MB", (bytes(1_000_000),)),

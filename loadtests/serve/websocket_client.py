@@ -1,4 +1,4 @@
-"""A small WebSocket client for the contract, on the protocol of the ``websockets`` library."""
+"""A small WebSocket client for the contract, based on the protocol of the ``websockets`` library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NORMAL_CLOSURE = Close(1000, "").serialize()
 
 
 class Refused(Exception):
-    """The server did not open the connection. ``status`` is its answer, None where there was no valid one."""
+    """The server did not open the connection. ``status`` is its answer, or None if there was no valid answer."""
 
     def __init__(self, status: int | None) -> None:
         super().__init__(f"refused with {status}" if status else "refused without an answer")
@@ -30,7 +30,11 @@ class Refused(Exception):
 
 
 class ConnectionEnded(Exception):
-    """The connection is over. ``code`` is the close frame's: 1005 where it had none, None where no frame came."""
+    """The connection is closed.
+
+    ``code`` is the close frame's, 1005 if the frame had no code, or None without a frame.
+
+    """
 
     def __init__(self, code: int | None, reason: str = "") -> None:
         super().__init__(f"closed with {code} {reason}".rstrip() if code else "dropped")
@@ -39,7 +43,7 @@ class ConnectionEnded(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Handshake:
-    """The opening request; ``headers`` are added, or replace those of the same name."""
+    """The opening request. ``headers`` are added, or replace headers with the same name."""
 
     path: str
     origin: str | None = None
@@ -48,9 +52,13 @@ class Handshake:
 
 
 class WebsocketClient:
-    """An open connection to the server at ``url`` (``http://HOST:PORT``); a context manager.
+    """An open connection to the server at ``url`` (``http://HOST:PORT``), as a context manager.
 
-    Each read waits for at most ``timeout_s``. Raises Refused and OSError.
+    Each read waits for at most ``timeout_s``.
+
+    Raises:
+        Refused: If the server doesn't open the connection.
+        OSError: If the server can't be reached.
     """
 
     def __init__(self, url: str, handshake: Handshake, timeout_s: float = 5.0) -> None:
@@ -75,18 +83,19 @@ class WebsocketClient:
             raise
 
     def send(self, *frames: Frame, masked: bool = True) -> None:
-        """Sends frames at once. Where the server has hung up, what it sent before can still be received."""
+        """Send frames at once. If the server has closed the connection, its earlier messages can still be received."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(b"".join(frame.serialize(mask=masked) for frame in frames))
 
     def send_text(self, text: str) -> None:
-        """Sends a text message."""
         self.send(Frame(Opcode.TEXT, text.encode()))
 
     def next(self) -> tuple[Opcode, bytes]:
-        """The next message, TEXT or BINARY with its payload, or the next PONG. Pings are answered.
+        """Return the next message, TEXT or BINARY with its payload, or the next PONG. Answer pings.
 
-        Raises ConnectionEnded and TimeoutError.
+        Raises:
+            ConnectionEnded: If the connection is closed.
+            TimeoutError: If nothing arrives in time.
         """
         while True:
             while not self._events:
@@ -107,7 +116,7 @@ class WebsocketClient:
                 return Opcode.BINARY if self._binary else Opcode.TEXT, message
 
     def text(self) -> str:
-        """The next text message; others are left out. Raises as ``next`` does."""
+        """Return the next text message and ignore others. Raise the same errors as ``next``."""
         end = time.monotonic() + self.timeout_s
         while time.monotonic() < end:
             opcode, payload = self.next()
@@ -116,7 +125,7 @@ class WebsocketClient:
         raise TimeoutError("no text message")
 
     def close(self) -> None:
-        """Closes with 1000, without waiting for the answer."""
+        """Close with code 1000, without waiting for the answer."""
         with contextlib.suppress(OSError):
             self.send(Frame(Opcode.CLOSE, NORMAL_CLOSURE))
         self._socket.close()
@@ -145,7 +154,7 @@ class WebsocketClient:
                 self._events.pop(0)
             case InvalidStatus() as error:
                 raise Refused(error.response.status_code)
-            case _:  # no HTTP, or a handshake that RFC 6455 forbids
+            case _:  # not HTTP, or a handshake that RFC 6455 forbids
                 found = self._events and self._events[0]
                 raise Refused(found.status_code if isinstance(found, Response) else None)
         self.subprotocol = self._protocol.subprotocol or ""
@@ -166,6 +175,6 @@ class WebsocketClient:
             raise ConnectionEnded(None)
 
     def _flush(self) -> None:
-        """Sends what the protocol answers by itself: pongs, and the echo of a close frame."""
+        """Send the protocol's automatic answers: pongs, and the echo of a close frame."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._socket.sendall(b"".join(self._protocol.data_to_send()))

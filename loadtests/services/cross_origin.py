@@ -1,7 +1,7 @@
-"""Web pages that ask what listens on this machine's loopback.
+"""Recognize requests that web pages send to services on this machine's loopback interface.
 
-Any page that somebody has open may send requests there, also with a name of its own that leads to 127.0.0.1 (DNS
-rebinding). A service without users therefore refuses what a browser sends for a page.
+Any open page can send requests to the loopback interface, also under its own domain name that resolves to 127.0.0.1
+(DNS rebinding). A service without users therefore refuses the requests that a browser sends for a page.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ _BY_A_PERSON = (b"none", b"same-origin")
 
 
 def of_a_page(name: bytes, value: bytes) -> bool:
-    """Whether a header of a request says that a web page of elsewhere sends it: any ``Origin``, a ``Sec-Fetch-Site``
-    that is neither this site nor a person, or a ``Host`` that is not the loopback by address or by name."""
+    """Return whether a request header shows that a web page of another site sent the request.
+
+    The signs are any ``Origin``, a ``Sec-Fetch-Site`` other than this site or a user, and a ``Host`` that isn't the
+    address or name of the loopback interface.
+    """
     name = name.lower()
     if name == b"host":
         return _OWN_NAMES.fullmatch(value) is None

@@ -1,4 +1,4 @@
-"""Which views of the sample project fetch (docs/slow-origin.rst), and with which HTTP clients."""
+"""The views of the sample project that fetch (docs/slow-origin.rst), and their HTTP clients."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ _VIEWS: dict[str, tuple[str, ...] | None] = {"/fetch": SYNCHRONOUS, "/async/fetc
 
 
 def fetches(path: str) -> bool:
-    """Whether the view of a path fetches from the origin."""
+    """Return whether the view of a path fetches from the origin."""
     return _view(path) in _VIEWS
 
 
 def fits(path: str, interface: str, client: str) -> bool:
-    """Whether the view of a path can use a client (empty: the default) behind a setup's interface; true for a view that
-    fetches nothing."""
+    """Return whether the view of a path can use a client behind a setup's interface.
+
+    An empty client is the default. For a view that doesn't fetch, the answer is true.
+    """
     return not client or not fetches(path) or client in _clients(path, interface)
 
 
 def wrong(path: str, interface: str, env: Mapping[str, str], services: Collection[str]) -> str | None:
-    """Why the view of a path cannot fetch, in words. ``env`` are a setup's knobs in addition to this process's
-    environment, ``services`` those that run with it."""
+    """Return why the view of a path can't fetch, or None if it can.
+
+    Args:
+        path: The path.
+        interface: The setup's interface.
+        env: The setup's knobs in addition to this process's environment.
+        services: The services that run with the setup.
+    """
     if not fetches(path):
         return None
     client = env.get("HTTP_CLIENT") or os.environ.get("HTTP_CLIENT", "")

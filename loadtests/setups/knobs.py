@@ -1,5 +1,7 @@
-"""The environment variables that a setup takes, and their valid values; supervisor/defaults.sh has the defaults. An
-empty one is not set."""
+"""The environment variables that setups accept, with their valid values. An empty variable counts as not set.
+
+supervisor/defaults.sh has the defaults.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
 from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
-# More than any machine can use (common advice: two per core, plus one), and as many processes as supervisord can hold
-# with the usual limit on open files.
+# More than any machine can use (common advice: two per core, plus one), and the most processes that supervisord can
+# hold with the usual limit on open files.
 MOST_WORKERS = 1024
 MOST_THREADS = 1024
-BACKLOG = (128, 65_535)  # what all servers take, as is KEEP_ALIVE; also in defaults.sh
+BACKLOG = (128, 65_535)  # accepted by all servers, as is KEEP_ALIVE; also in defaults.sh
 MOST_KEEP_ALIVE = 60
 MOST_REQUESTS = 1_000_000_000
 MOST_CONN_MAX_AGE = 7 * 24 * 3600
-# The questionnaire's session stores and the size of their blobs; as testproject/testproject/settings/sessions.py.
+# The questionnaire's session stores and the size of their blobs, as in testproject/testproject/settings/sessions.py.
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
 MOST_DELAY_MS = 10_000
-# Of the views that fetch; as testproject/testproject/settings/fetching.py.
+# For the views that fetch, as in testproject/testproject/settings/fetching.py.
 POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
 FETCH_TIMEOUT_S = (0.05, 60.0)
@@ -37,9 +39,9 @@ FETCH_TIMEOUT_S = (0.05, 60.0)
 # Separates the variables of supervisor/ from a served project's variables, such as its own PORT.
 PREFIX = "BENCH_"
 
-_WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # as a shell reads it: 010 would be 8 to one, 10 to another
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # without leading zeros, which some shells read as octal
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-# As testproject/testproject/settings/middleware.py.
+# As in testproject/testproject/settings/middleware.py.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
 _PYTHON = re.compile(r"python3\.[0-9]{1,3}t?")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
@@ -50,7 +52,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}|\[[0-9a-fA-F:]+\]:[0-9]{1,5}")
 
 @dataclasses.dataclass(frozen=True)
 class Knob:
-    """What is needed of its value, in words, and whether a text fits."""
+    """The description of valid values, and a function that checks a text."""
 
     needed: str
     fits: Callable[[str], bool]
@@ -72,7 +74,7 @@ def _matching(pattern: re.Pattern[str], needed: str) -> Knob:
 
 
 def _backlog() -> Knob:
-    """At most the kernel's limit, to which some servers cut it in silence."""
+    """Return a knob up to the kernel's limit. Some servers silently reduce larger values."""
     low, high = BACKLOG
     with contextlib.suppress(OSError, ValueError):
         high = min(high, int(Path("/proc/sys/net/core/somaxconn").read_text()))
@@ -80,7 +82,7 @@ def _backlog() -> Knob:
 
 
 def _is_own_address(text: str) -> bool:
-    """Whether it is an IPv4 address of this machine that can be reached."""
+    """Return whether it is a reachable IPv4 address of this machine."""
     try:
         address = ipaddress.IPv4Address(text)
         with socket.socket() as server, socket.socket() as client:
@@ -119,7 +121,7 @@ def _is_timeout(text: str) -> bool:
 
 
 def _is_recipe(text: str) -> bool:
-    from loadtests.services.origin import recipes  # many a command reads no recipe
+    from loadtests.services.origin import recipes  # many commands don't read recipes
 
     try:
         return (text in recipes.names() or Path(text).is_absolute()) and bool(recipes.load(text))
@@ -127,7 +129,7 @@ def _is_recipe(text: str) -> bool:
         return False
 
 
-# What servers and services take, whatever project is served.
+# Knobs of servers and services, for every project.
 SERVERS = {
     "WORKERS": _whole(1, MOST_WORKERS),
     "THREADS": _whole(1, MOST_THREADS),
@@ -138,7 +140,7 @@ SERVERS = {
     ),
     "PORT": _whole(1, 65_535, "a port"),
     "CORES": _matching(_CORES, "a list of cores is needed, such as 0, 0-2 or 0,2"),
-    "SERVICES_CORES": Knob(  # generator: as loadtests/observe/cores.py
+    "SERVICES_CORES": Knob(  # generator: as in loadtests/observe/cores.py
         "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
@@ -153,7 +155,7 @@ SERVERS = {
         _is_recipe,
     ),
 }
-# What the views that fetch take; a user's own project may have settings of these names.
+# Knobs of the views that fetch. The user's own project may have settings of these names.
 FETCHING = {
     "HTTP_CLIENT": _one_of(*CLIENTS),
     "POOL_SIZE": _whole(*POOL_SIZE, "a whole number of connections"),
@@ -199,8 +201,16 @@ def without_servers(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None:
-    """Raises UserError for the first invalid knob in ``env``; ``whose`` begins the message. Knobs of the sample project
-    are not checked for a project of the user's ``own``."""
+    """Check the knobs in ``env``. For a project of the user's ``own``, skip the knobs of the sample project.
+
+    Args:
+        env: The environment variables.
+        own: Whether the user's own project is served.
+        whose: The start of the message.
+
+    Raises:
+        UserError: For the first knob that isn't valid.
+    """
     for name, knob in (SERVERS if own else {**KNOBS, "DATABASE_URL": DATABASE_URL}).items():
         value = env.get(name)
         if value and not knob.fits(value):
@@ -208,13 +218,16 @@ def require_knobs(env: Mapping[str, str], *, own: bool, whose: str = "") -> None
 
 
 def given() -> dict[str, str]:
-    """The knobs that this process's environment sets, as a record keeps them: without users and passwords of URLs."""
+    """Return the knobs in this process's environment for a record, without users and passwords of URLs."""
     return {name: kept(name, os.environ[name]) for name in KNOBS if name in os.environ}
 
 
 def take(knobs: Mapping[str, str]) -> None:
-    """Gives this process's environment the knobs that ``given`` gave, and no other ones. Raises UserError where what
-    was not kept of one is not there."""
+    """Set this process's knobs to the values of ``given``, and remove other knobs.
+
+    Raises:
+        UserError: If the record lacks a secret value, and the environment doesn't have it either.
+    """
     for name, value in knobs.items():
         if REPLACED in value and kept(name, os.environ.get(name, "")) != value:
             raise UserError(f"{name} was {shown(value)}, whose secrets a run folder does not keep; set it as it was")
@@ -226,46 +239,58 @@ def take(knobs: Mapping[str, str]) -> None:
 
 
 def kept(name: str, value: str, instead: str = REPLACED) -> str:
-    """The value of an environment variable as a record keeps it: without users and passwords of URLs."""
+    """Return the value of an environment variable for a record, without users and passwords of URLs."""
     if not name.endswith("_URL"):
         return without_accounts(value)
-    # Up to the last @: a password that is not encoded as it should be may hold anything.
+    # Up to the last @, because a badly encoded password can contain any character.
     return without_named(re.sub(r"^(\w+://)?.*@", rf"\1{instead}@", value, flags=re.DOTALL))
 
 
 def database() -> str | None:
-    """DATABASE_URL as a run keeps it: without user, password and options, one of which may be a password."""
+    """Return DATABASE_URL for a record, without user, password and options. An option can be a password."""
     url = os.environ.get("DATABASE_URL")
     if not url or url.startswith("sqlite:"):
         return url or None
     address, _, options = url.partition("?")
-    if "@" in options:  # it may end a password that has a ?, or be in one: only the kind is certainly of neither
+    if "@" in options:  # the @ may end a password with a ?, or be in an option, so only the scheme is certainly safe
         return f"{address.partition('//')[0]}//"
     return re.sub(r"//.*@", "//", address, flags=re.DOTALL)
 
 
 def bind() -> str:
-    """The address that setups listen on: BIND, or loopback. Raises UserError."""
+    """Return the address that setups listen on: BIND, or loopback.
+
+    Raises:
+        UserError: If BIND isn't valid.
+    """
     return _known("BIND") or "127.0.0.1"
 
 
 def port() -> int:
-    """The port that setups listen on: PORT, or 8000. Raises UserError."""
+    """Return the port that setups listen on: PORT, or 8000.
+
+    Raises:
+        UserError: If PORT isn't valid.
+    """
     return int(_known("PORT") or 8000)
 
 
 def workers(env: Mapping[str, str]) -> int:
-    """The number of processes that run Django under these knobs, and those of this process's environment."""
+    """Return the number of Django processes with these knobs and this process's environment."""
     return int(env.get("WORKERS") or _known("WORKERS") or 1)
 
 
 def tls(env: Mapping[str, str]) -> bool:
-    """Whether a server under these knobs, and those of this process's environment, answers over TLS."""
+    """Return whether a server with these knobs and this process's environment answers over TLS."""
     return bool(env.get("TLS", _known("TLS")))
 
 
 def _known(name: str) -> str:
-    """The value of a knob in this process's environment, empty where it has none. Raises UserError."""
+    """Return the value of a knob in this process's environment, or an empty string.
+
+    Raises:
+        UserError: If the value isn't valid.
+    """
     value = os.environ.get(name, "")
     require_knobs({name: value}, own=False)
     return value

@@ -1,5 +1,7 @@
-"""What a setup needs beyond Django, by the names of `needs=` in supervisor/conf.d: how to find and how to install
-it."""
+"""The software that setups need in addition to Django: how to find it and how to install it.
+
+The names are the words of `needs=` in supervisor/conf.d.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,17 @@ from loadtests.setups import other_stacks, redis
 
 HERE = Path(sys.executable).parent
 
-# Folders of servers that a user's PATH often lacks; supervisor/nginx.sh looks there as well.
+# Folders of servers that are often not in a user's PATH. supervisor/nginx.sh also searches them.
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def command(name: str) -> Callable[[Path], bool]:
-    """Whether a package's command is next to that Python: elsewhere it would run with another."""
+    """Check whether a package's command is next to this Python. Elsewhere it would run with another Python."""
     return lambda bin: shutil.which(name, path=str(bin)) is not None
 
 
 def module(name: str) -> Callable[[Path], bool]:
-    """Whether that Python finds a module, without importing it."""
+    """Check whether this Python finds a module, without importing it."""
 
     def found(bin: Path) -> bool:
         if bin == HERE:
@@ -40,7 +42,7 @@ def module(name: str) -> Callable[[Path], bool]:
 
 
 def _found_here(name: str) -> bool:
-    """Whether this Python finds it; importing its parent packages is allowed."""
+    """Return whether this Python finds the module. Its parent packages may be imported."""
     try:
         return (importlib.util.find_spec if "." in name else PathFinder.find_spec)(name) is not None
     except ModuleNotFoundError:
@@ -48,47 +50,47 @@ def _found_here(name: str) -> bool:
 
 
 def system(name: str) -> Callable[[Path], bool]:
-    """Whether the machine has a program of that name."""
+    """Check whether the machine has a program with this name."""
     return lambda bin: (
         shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM])) is not None
     )
 
 
 def peer(name: str, package: str) -> Callable[[Path], bool]:
-    """Whether Node and a package of a peer in peers/ are installed."""
+    """Check whether Node and a package of a peer in peers/ are installed."""
     node = system("node")
     return lambda bin: node(bin) and (ROOT / "peers" / name / "node_modules" / package / "package.json").is_file()
 
 
 def rails(bin: Path) -> bool:
-    """Whether Debian's packages of Action Cable and Puma are installed."""
+    """Return whether Debian's packages of Action Cable and Puma are installed."""
     found = glob.glob("/usr/share/rubygems-integration/*/specifications/actioncable-*.gemspec")
     return bool(found) and system("puma")(bin)
 
 
 def apache(bin: Path) -> bool:
-    """Whether Apache is there, and mod_wsgi for it: headers without their server are enough to compile the latter."""
+    """Return whether both Apache and mod_wsgi are installed. Apache's headers are enough to compile mod_wsgi."""
     return command("mod_wsgi-express")(bin) and any(system(name)(bin) for name in ("apache2", "httpd"))
 
 
 def redis_somewhere(bin: Path) -> bool:
-    """Whether REDIS_URL names a Redis, or there is a server that supervisor/redis.sh can start."""
+    """Return whether REDIS_URL is set, or there is a server that supervisor/redis.sh can start."""
     return "REDIS_URL" in os.environ or redis.executable() is not None
 
 
 def postgresql_somewhere(bin: Path) -> bool:
-    """Whether DATABASE_URL names a PostgreSQL, or there is a server that supervisor/postgresql.sh can start."""
+    """Return whether DATABASE_URL names a PostgreSQL, or there is a server that supervisor/postgresql.sh can start."""
     named = os.environ.get("DATABASE_URL", "").startswith(("postgresql://", "postgres://"))
     return named or system("initdb")(bin) or bool(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
 
 
 def pgbouncer_in_between(bin: Path) -> bool:
-    """Whether there is a PgBouncer that supervisor/pgbouncer.sh can put before the service postgresql."""
+    """Return whether there is a PgBouncer that supervisor/pgbouncer.sh can put in front of the service postgresql."""
     return "DATABASE_URL" not in os.environ and system("pgbouncer")(bin)
 
 
 NEWER_PYTHON = "it needs Python 3.12 or newer (docs/setups.rst, PYTHON)"
-# The Python packages are in requirements.txt, but for mod_wsgi, which is compiled against the machine's Apache.
+# The Python packages are in requirements.txt, except mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "gunicorn": (command("gunicorn"), "pip install gunicorn"),
     "gevent": (module("gevent"), "pip install gevent"),
@@ -131,11 +133,15 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
 
 
 def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
-    """The names of the needs that this machine lacks. ``bin`` is the directory of the servers' Python and commands;
-    this Python's by default."""
+    """Return the names of the needs that this machine lacks.
+
+    Args:
+        needs: The names of the needs.
+        bin: The directory of the servers' Python and commands. The default is this Python's.
+    """
     return [name for name in needs if not NEEDS[name][0](bin or HERE)]
 
 
 def missing(needs: Iterable[str], bin: Path | None = None) -> str | None:
-    """What this machine lacks and how to install it, in a line; None where nothing is missing."""
+    """Return one line with the missing software and how to install it, or None if all software is installed."""
     return "; ".join(f"{name} is not installed: {NEEDS[name][1]}" for name in missing_needs(needs, bin)) or None

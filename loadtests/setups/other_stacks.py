@@ -1,5 +1,7 @@
-"""The stacks of other times below stacks/, with a project of their own, and today's on other Pythons, which the knob
-PYTHON names: each in a virtual environment that `make` installs on request. Read here, never made."""
+"""The stacks with other versions: old stacks below stacks/ with their own projects, and other Pythons (knob PYTHON).
+
+`make` installs each in its own virtual environment on request. This module only reads them.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,31 @@ FOLDER = files.ROOT / "stacks"
 # The words of `stack=` in supervisor/conf.d, with how to install each.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 
-LISTENS_ON = "127.0.0.1"  # in their setups' files: such old packages have vulnerabilities
+LISTENS_ON = "127.0.0.1"  # also in their setups' files, because these old packages have vulnerabilities
 
 
 def is_installed(name: str) -> Callable[[Path], bool]:
-    """Whether the environment of a stack was made."""
+    """Check whether the environment of a stack exists."""
     return lambda bin: (_environment(name) / ".ready").is_file()
 
 
 def python(name: str) -> Path:
-    """The folder of the commands of today's stack on that Python, such as ``python3.13``."""
+    """Return the folder of the commands of today's stack on a Python such as ``python3.13``."""
     return _environment(name) / "bin"
 
 
 def missing_python(name: str) -> str | None:
-    """How to install that Python's environment, where it was not made."""
+    """Return how to install a Python's environment, or None if it exists."""
     how = f"make setup PYTHONS={name}, where pyenv or the system has {name}"
     return None if (_environment(name) / ".ready").is_file() else f"{name} is not installed: {how}"
 
 
 def obstacle(name: str) -> str | None:
-    """Why an installed stack must not be served, in a few words. Raises UserError for an invalid BIND."""
+    """Return why an installed stack must not be served, or None if it may.
+
+    Raises:
+        UserError: If BIND isn't valid.
+    """
     bind = knobs.bind()
     if bind == LISTENS_ON:
         return None
@@ -42,7 +48,7 @@ def obstacle(name: str) -> str | None:
 
 
 def versions(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The versions of each stack's packages and Python, as run.json keeps them; read from files, nothing is run."""
+    """Return the versions of each stack's Python and packages for run.json. Read them from files."""
     return {f"stack_{name}": _versions(_environment(name)) for name in sorted({*names})}
 
 

@@ -1,4 +1,4 @@
-"""Reads the setups from supervisor/conf.d."""
+"""Read the setups from supervisor/conf.d."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.setups import needs, services
 from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
 
-# What a server may be unable to do: the words of `cannot=` in supervisor/conf.d.
+# Features that a server may lack: the words of `cannot=` in supervisor/conf.d.
 CANNOT = {
     "websocket": "answer WebSockets",
     "streaming-request": "hand over a request's body while it still arrives",
@@ -24,32 +24,32 @@ CANNOT = {
     "compression": "compress the messages of a WebSocket",
 }
 
-# What few servers can do, and only where it is asked for: the words of `offers=`.
+# Features that few servers have, needed only if a test asks for them: the words of `offers=`.
 OFFERS = {
     "tls": "answer over TLS",
     "h2": "answer HTTP/2 over TLS",
     "h2c": "answer HTTP/2 without TLS",
 }
 
-# How a server replaces its workers under load: the words of `renews=`.
+# The ways to replace a server's workers under load: the words of `renews=`.
 RENEWS = {
     "HUP": "reload its workers by that signal to its first process",
     "rolling": "be reloaded by restarting one of its instances after the other",
     "max-requests": "replace a worker after MAX_REQUESTS requests",
 }
-# What a test may demand of it, in words, and which of them meet that.
+# The demands of a test for such a replacement, and the words of `renews=` that meet them.
 RELOAD, MAX_REQUESTS = "reload", "max-requests"
 DEMANDED = {
     RELOAD: ("replace its workers gracefully on demand", {"HUP", "rolling"}),
     MAX_REQUESTS: ("replace a worker after a number of requests", {"max-requests"}),
 }
 
-# The words of `dialect=`, what is spoken over a WebSocket; docs/websockets.rst has them.
+# The words of `dialect=`, the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
-# The end of a name: `uvicorn-hopless` is the setup `uvicorn` with Django served through the package hopless.
+# The suffix of a name: `uvicorn-hopless` is the setup `uvicorn` with Django served through the package hopless.
 HOPLESS = "-hopless"
-# Likewise, of one that serves the base of the user's project: what a change is compared with.
+# The suffix of a setup that serves the base of the user's project, to compare a change with it.
 BASE = "-base"
 
 # A test uses one of two protocols, and each setup serves one of them.
@@ -59,16 +59,26 @@ WEBSOCKET = "websocket"
 
 @dataclasses.dataclass(frozen=True)
 class Setup:
-    """One way of serving the project.
+    """One way to serve the project.
 
-    ``name`` is its supervisor group's; ``interface`` is wsgi, asgi, asgi-layer (ASGI over a channel layer), or a
-    peer's (node, rack, bolt); ``dialect`` a word of DIALECTS, empty for HTTP; ``needs`` names of
-    loadtests.setups.needs; ``docs`` the source of its settings; ``cannot`` words of CANNOT; ``services`` run with it,
-    and ``charges`` are those that count as its cost; ``wrong`` is the fault that it demonstrates; ``stack`` a word of
-    loadtests.setups.other_stacks, empty for today's stack or the user's; ``answers`` the paths that it answers to GET,
-    empty where it serves the sample project; ``hopless``: Django is served through that package, and ``name`` ends in
-    HOPLESS; ``base``: what is served is the base of the user's project, and ``name`` ends in BASE; ``renews`` words of
-    RENEWS; ``offers`` words of OFFERS.
+    Args:
+        name: The name of its supervisor group, with HOPLESS and BASE if they apply.
+        label: The name in reports.
+        interface: wsgi, asgi, asgi-layer (ASGI over a channel layer), or a peer's (node, rack, bolt).
+        needs: Names of ``loadtests.setups.needs``.
+        docs: The source of its settings.
+        cannot: Words of CANNOT.
+        file: Its supervisor file.
+        services: The services that run with it.
+        charges: The services that count as its cost.
+        wrong: The fault that it demonstrates.
+        dialect: A word of DIALECTS, or empty for HTTP.
+        stack: A word of ``loadtests.setups.other_stacks``, or empty for today's stack or the user's.
+        hopless: Whether Django is served through the package hopless.
+        base: Whether it serves the base of the user's project.
+        renews: Words of RENEWS.
+        offers: Words of OFFERS.
+        answers: The paths that it answers to GET, or empty if it serves the sample project.
     """
 
     name: str
@@ -91,13 +101,13 @@ class Setup:
 
     @property
     def group(self) -> str:
-        """Its supervisor group."""
+        """The name of its supervisor group."""
         name = self.name.removesuffix(BASE) if self.base else self.name
         return name.removesuffix(HOPLESS) if self.hopless else name
 
     @property
     def impossible(self) -> str | None:
-        """Why it cannot be served through hopless, in a few words, where that is asked; None where it can."""
+        """The reason why it can't be served through hopless, if that is requested, or None."""
         if self.hopless and self.interface != "asgi":
             return "hopless is for ASGI, and it is served otherwise"
         if self.hopless and self.dialect and "channels" not in self.needs:
@@ -105,7 +115,7 @@ class Setup:
         return None
 
     def through_hopless(self) -> Setup:
-        """The same setup with Django served through hopless."""
+        """Return the same setup with Django served through hopless."""
         return dataclasses.replace(
             self,
             name=f"{self.name}{HOPLESS}",
@@ -115,11 +125,13 @@ class Setup:
         )
 
     def of_base(self) -> Setup:
-        """The same setup with the base of the user's project."""
+        """Return the same setup with the base of the user's project."""
         return dataclasses.replace(self, name=f"{self.name}{BASE}", label=f"{self.label}, base", base=True)
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Which demands (words of CANNOT and OFFERS, and HTTP) it cannot meet, in words; None where it can meet all."""
+        """Describe the demands (words of CANNOT and OFFERS, and HTTP) that it can't meet, or return None if it meets
+        all.
+        """
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it is there for WebSockets, and is not asked over HTTP"
@@ -134,8 +146,11 @@ class Setup:
 
 
 def known(folder: Path | None = None) -> dict[str, Setup]:
-    """All setups by name, of supervisor/ or a folder like it. Raises UserError for a file that does not describe
-    one."""
+    """Return all setups by name, from supervisor/ or a folder like it.
+
+    Raises:
+        UserError: If a file doesn't describe a setup.
+    """
     folder = folder or files.SUPERVISOR
     names = services.known(folder)
     setups = [_read(SupervisorSection(file, "setup"), names) for file in sorted((folder / "conf.d").glob("*.conf"))]
@@ -143,8 +158,15 @@ def known(folder: Path | None = None) -> dict[str, Setup]:
 
 
 def find(names: Iterable[str], hopless: bool = False) -> list[Setup]:
-    """The setups of these names, which may end in HOPLESS and in BASE; all that have a file where none is named. With
-    ``hopless`` each is followed by itself through hopless. Raises UserError with the nearest names."""
+    """Return the setups with these names, or all setups that have a file if there are no names.
+
+    Args:
+        names: The names, which may end in HOPLESS and in BASE.
+        hopless: Whether to add each setup again with hopless.
+
+    Raises:
+        UserError: If a name is unknown. The message contains the nearest names.
+    """
     setups = known()
     found = []
     for name in list(names) or setups:
@@ -159,15 +181,20 @@ def find(names: Iterable[str], hopless: bool = False) -> list[Setup]:
 
 
 def missing(setup: Setup, bin: Path | None = None) -> str | None:
-    """What this machine lacks for the setup and its services, and how to install it, in a line; None without a gap.
+    """Return one line with the software that this machine lacks for the setup and its services, and how to install it.
 
-    ``bin`` is the directory of the servers' Python and commands; this Python's by default.
+    Args:
+        setup: The setup.
+        bin: The directory of the servers' Python and commands. The default is this Python's.
+
+    Returns:
+        The line, or None if all software is installed.
     """
     return needs.missing(_needs(setup), bin)
 
 
 def missing_needs(setup: Setup) -> list[str]:
-    """The names of what this machine lacks for the setup and its services."""
+    """Return the names of the software that this machine lacks for the setup and its services."""
     return needs.missing_needs(_needs(setup))
 
 

@@ -1,4 +1,4 @@
-"""The redis-server that supervisor/redis.sh starts where REDIS_URL names none."""
+"""The redis-server that supervisor/redis.sh starts if REDIS_URL isn't set."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-PORT = 6379  # where a URL names none
+PORT = 6379  # the default port of a URL
 CONNECT_S = 3.0
 
 
 def executable() -> str | None:
-    """The system's redis-server, or the one that `make setup` put next to Python."""
+    """Return the path of the system's redis-server, or of the copy that `make setup` installs next to Python."""
     bundled = str(Path(sys.executable).parent)
     system = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != bundled]
     return shutil.which("redis-server", path=os.pathsep.join([*system, bundled]))
 
 
 def version() -> str | None:
-    """Its version, such as ``6.2.14``."""
+    """Return its version, such as ``6.2.14``."""
     binary = executable()
     if binary is None:
         return None
@@ -31,7 +31,7 @@ def version() -> str | None:
 
 
 def refusal(url: str) -> str | None:
-    """Why no connection to the Redis of this URL can be opened, None where one can."""
+    """Return why the Redis of this URL can't be reached, or None if it can."""
     parts = urlsplit(url)
     try:
         if parts.scheme == "unix":

@@ -1,4 +1,4 @@
-"""A supervisor file: its programs are supervisor's, its first section is ours."""
+"""Read supervisor files. The first section is the benchmark's, and the others are supervisor's programs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ PROGRAMS = ("group", "program", "fcgi-program")
 
 
 class SupervisorSection:
-    """The section ``[<kind>:<name>]`` of a supervisor file, which supervisor ignores; ``name`` is the file's. Raises
-    UserError where the file lacks it, or a group or program of that name."""
+    """The section ``[<kind>:<name>]`` of a supervisor file. Supervisor ignores it. ``name`` is the file's name.
+
+    Raises:
+        UserError: If the file lacks this section, or a group or program with this name.
+    """
 
     def __init__(self, file: Path, kind: str) -> None:
         self.file = file
         self.name = file.stem
         self.kind = kind
-        # As supervisor reads it: "; " begins a comment.
+        # As in supervisor, "; " starts a comment.
         config = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False)
         try:
             config.read_string(file.read_text(encoding="utf-8"), str(file))
@@ -34,14 +37,18 @@ class SupervisorSection:
         self._values = config[f"{kind}:{self.name}"]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A text; required where there is no default."""
+        """Return a text.
+
+        Raises:
+            UserError: If it is missing and has no default.
+        """
         value = self._values.get(key, default)
         if value is None:
             raise self._wrong(f"it lacks '{key}'")
         return value
 
     def words(self, key: str, known: Iterable[str]) -> tuple[str, ...]:
-        """A list of known words; empty where the key is missing."""
+        """Return a list of known words, or an empty list if the key is missing."""
         words = tuple(self._values.get(key, "").replace(",", " ").split())
         for word in words:
             if word not in known:
@@ -49,7 +56,7 @@ class SupervisorSection:
         return words
 
     def word(self, key: str, known: Iterable[str]) -> str:
-        """A known word; empty where the key is missing."""
+        """Return a known word, or an empty string if the key is missing."""
         words = self.words(key, known)
         if len(words) > 1:
             raise UserError(f"{key} of [{self._values.name}]: one word is needed, not {len(words)}")

@@ -1,4 +1,4 @@
-"""Reads the services from supervisor/services: what runs with a setup because a setup or a test asks for it."""
+"""Read the services from supervisor/services. A service runs with a setup if the setup or a test asks for it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,14 @@ PASSWORD = "PASSWORD_OF_SERVICE"
 
 @dataclasses.dataclass(frozen=True)
 class Service:
-    """``ready`` is a file in RUN_DIR that appears once it can be used, empty where the servers wait for it themselves;
-    ``elsewhere`` is ``VARIABLE=value`` for the servers when it runs on another machine, empty where it cannot, and
-    ``here`` when it runs on theirs and the environment does not name another; ``as_one``: its processes come and go,
-    and are counted as one. The other fields are those of a setup."""
+    """A service. The other fields are the same as in a setup.
+
+    Args:
+        ready: A file that appears in RUN_DIR when the service can be used, or empty if the servers wait for it.
+        elsewhere: ``VARIABLE=value`` for the servers if it runs on another machine, or empty if it can't.
+        here: ``VARIABLE=value`` for the servers if it runs on their machine and the environment doesn't name another.
+        as_one: Whether its processes come and go, and count as one process.
+    """
 
     name: str
     label: str
@@ -39,16 +43,20 @@ class Service:
 
     @property
     def variable(self) -> str:
-        """The variable with which servers find one that is not next to them."""
+        """The variable with the address of a service on another machine."""
         return (self.elsewhere or self.here).partition("=")[0]
 
     @property
     def of_others(self) -> bool:
-        """Whether the environment names one, which somebody else runs."""
+        """Whether the environment names such a service, which another person runs."""
         return bool(os.environ.get(self.variable))
 
     def port_of_others(self) -> int:
-        """The port of that one. Raises UserError where what it is named by is no address of a network."""
+        """Return the port of the service that the environment names.
+
+        Raises:
+            UserError: If the variable doesn't contain a network address.
+        """
         try:
             parts = urlsplit(os.environ[self.variable])
             port = parts.port or DEFAULT_PORTS[parts.scheme]
@@ -59,7 +67,7 @@ class Service:
         return port
 
     def variable_for(self, address: str, port: int, password: str) -> tuple[str, str]:
-        """That variable and its value for this address."""
+        """Return that variable and its value for this address."""
         return self.variable, self.elsewhere.partition("=")[2].format(address=address, port=port, password=password)
 
 
@@ -69,30 +77,41 @@ _OF_SESSIONS = {"redis": ("redis",), "cached_db": ("redis",), "datastore": ("dat
 
 
 def required_by(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The services that knobs in ``env``, or in this process's environment, ask for: of the session store, and
-    PgBouncer. The setup is charged for them, as for a store or a pool within the server."""
+    """Return the services that knobs in ``env``, or in this process's environment, need: session stores and PgBouncer.
+
+    The setup pays for them, just as it does for a store or a pool within the server.
+    """
     sessions = _OF_SESSIONS.get(env.get("SESSIONS") or os.environ.get("SESSIONS", ""), ())
     return (*sessions, PGBOUNCER) if env.get(PGBOUNCER_KNOB) or os.environ.get(PGBOUNCER_KNOB) else sessions
 
 
 def require_redis(names: Iterable[str]) -> None:
-    """Raises UserError where Redis is among the services of these ``names``, and the one of REDIS_URL is not there."""
+    """Check that the Redis of REDIS_URL is reachable, if these services include Redis.
+
+    Raises:
+        UserError: If it isn't.
+    """
     url = os.environ.get("REDIS_URL")
     if url and "redis" in names and (why := redis.refusal(url)):
         raise UserError(f"REDIS_URL: there is no Redis: {why}; start it, or leave REDIS_URL unset: one is started then")
 
 
 def found_here(names: Iterable[str]) -> dict[str, str]:
-    """The variables with which servers find the services that run next to them, where the environment names no
-    other. Of two with the same variable the first is in front."""
+    """Return the variables for the servers with the addresses of services on the same machine.
+
+    Variables that the environment sets are left out. If two services have the same variable, the first service wins.
+    """
     services = known()
     named = (services[name].here.partition("=") for name in reversed(tuple(names)) if services[name].here)
     return {variable: value for variable, _, value in named if not os.environ.get(variable)}
 
 
 def known(folder: Path | None = None) -> dict[str, Service]:
-    """All services by name, of supervisor/ or a folder like it. Raises UserError for a file that does not describe
-    one."""
+    """Return all services by name, from supervisor/ or a folder like it.
+
+    Raises:
+        UserError: If a file doesn't describe a service.
+    """
     found = sorted(((folder or files.SUPERVISOR) / "services").glob("*.conf"))
     services = [_read(SupervisorSection(file, "service")) for file in found]
     return {service.name: service for service in services}

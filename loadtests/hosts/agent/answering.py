@@ -1,4 +1,4 @@
-"""Answers calls one after the other, until the client is gone."""
+"""Answer calls one after the other, until the client is gone."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
 
-GIVEN_UP_S = 20.0  # after which the guards end what was not ended in good order
-MOST_WAITING = 16  # calls; a client makes one at a time
+GIVEN_UP_S = 20.0  # after this time, the process exits and the guards end the rest
+MOST_WAITING = 16  # calls; a client sends one at a time
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class ClientGone(BaseException):
-    """The client closed the connection, died, or is out of reach."""
+    """The client closed the connection, died, or can't be reached."""
 
 
 class Answering:
-    """Reads from one file descriptor and writes to another. Once the client is gone, ClientGone is raised in the main
-    thread, whatever it is doing."""
+    """Read calls from one file descriptor, and write answers to another.
+
+    When the client is gone, the main thread gets ClientGone, even in the middle of a call.
+    """
 
     def __init__(self, calls_from: int, answers_to: int) -> None:
         self._reader = wire.MessageReader(calls_from)
@@ -35,20 +37,24 @@ class Answering:
         self._calls: queue.SimpleQueue[wire.AgentCall] = queue.SimpleQueue()
 
     def begin(self) -> None:
-        """Watches the client from now on."""
+        """Start watching the client."""
         for number in SIGNALS:
             signal.signal(number, _gone)
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, reply: wire.AgentReply) -> None:
-        """Sends an answer, or the greeting, whose number is BEAT. Raises ClientGone."""
+        """Send an answer, or the greeting, whose number is BEAT.
+
+        Raises:
+            ClientGone: If the client is gone.
+        """
         try:
             wire.write(self._answers_to, reply)
         except OSError:
             raise ClientGone from None
 
     def answer(self, calls: AgentCalls) -> None:
-        """Answers until the client is gone, which raises ClientGone."""
+        """Answer until the client is gone, and then raise ClientGone."""
         while True:
             self.send(_answered(calls, self._calls.get()))
 

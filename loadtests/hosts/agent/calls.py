@@ -1,5 +1,7 @@
-"""What a client can call on the agent: a method each, whose arguments and value are JSON. It does there what
-``loadtests.hosts.local`` does here."""
+"""The agent's methods. Their arguments and values are JSON.
+
+They do on the agent's machine the same work as ``loadtests.hosts.local`` does on this machine.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,13 @@ from loadtests.observe.other_load import OthersMoment
 from loadtests.observe.processes import Part, Usage
 from loadtests.setups.application import sample
 
-ENVIRONMENT = (*setups.KNOBS, "DATABASE_URL")  # set by the client, not by the shell there
+ENVIRONMENT = (*setups.KNOBS, "DATABASE_URL")  # set by the client, not by the shell of the agent's machine
 OF_LOCAL = ("require_free", "top_processes", "allot", "machine", "free_memory_mb", "versions")
 OF_SUPERVISOR = ("start", "stop", "programs", "signal", "has", "read", "logs")
 
 
 class AgentCalls:
-    """The methods. On closing, all that was started is stopped."""
+    """The agent's methods. ``close`` stops everything that they started."""
 
     def __init__(self) -> None:
         self.host = Local()
@@ -56,7 +58,7 @@ class AgentCalls:
             self.end_supervisor(number)
 
     def begin(self, knobs: dict[str, str]) -> AgentFacts:
-        """Takes the knobs as its own environment."""
+        """Set the knobs in the agent's environment."""
         for name in ENVIRONMENT:
             os.environ.pop(name, None)
         os.environ.update({name: value for name, value in knobs.items() if name in ENVIRONMENT})
@@ -98,7 +100,7 @@ class AgentCalls:
         sample().prepare()
 
     def supervise(self, env: dict[str, str]) -> tuple[int, str]:
-        # Whoever reaches the address could sign what the project believes, if the key were the one that is published.
+        # Anyone who reaches the address could sign data for the project if the key were the published one.
         supervisor = self.host.supervise({**sample().environment, "SECRET_KEY": self._secret, **env})
         supervisor.__enter__()
         self._started += 1
@@ -110,13 +112,13 @@ class AgentCalls:
             supervisor.end()
 
     def usage(self, parts: list[Part], folder: str) -> dict[int, Usage]:
-        # A service's machine is asked with the folder of the servers, which is on theirs.
+        # The machine of a service also gets calls with the folder of the servers, which is on their machine.
         own = [supervisor.folder for supervisor in self.supervisors.values()]
         return processes.snapshot(parts, Path(folder) if Path(folder) in own else None)
 
     def moment(self, cores: list[int]) -> Moment:
         moment = self.host.moment(cores)
-        # Receiving the packets of the load is no other program's work.
+        # The network interrupts of the load don't count as work of other programs.
         return dataclasses.replace(moment, cores_busy_s=moment.cores_busy_s - conditions.interrupts_s(cores))
 
     def others(self) -> OthersMoment:
@@ -126,7 +128,7 @@ class AgentCalls:
         return self.host.calibrate(cores.all_of()[0] if core is None else core)
 
     def listener(self, port: int) -> int:
-        """The pid of the process that listens on that port; 0 where none is seen."""
+        """Return the pid of the process that listens on a port, or 0 if there is no such process."""
         listening = [one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN and one.laddr]
         return min((one.pid or 0 for one in listening if one.laddr and one.laddr.port == port), default=0)
 
@@ -138,7 +140,11 @@ class AgentCalls:
 
 
 def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
-    """The value of a method. Raises UserError, also for arguments of other names or types than it takes."""
+    """Call a method and return its value.
+
+    Raises:
+        UserError: If the method fails, doesn't exist, or gets arguments with other names or types.
+    """
     owner: Any = calls.host if method in OF_LOCAL else calls
     if method in OF_SUPERVISOR:
         owner = calls.supervisors.get(arguments.pop("number", 0))
@@ -156,14 +162,14 @@ def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
 
 
 def _plain(address: str) -> str:
-    """Without a scope; an IPv4-mapped IPv6 address as IPv4 (RFC 4291, 2.5.5.2)."""
+    """Remove the scope of an address, and convert an IPv4-mapped IPv6 address to IPv4 (RFC 4291, 2.5.5.2)."""
     found = ipaddress.ip_address(address.partition("%")[0])
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return str(mapped or found)
 
 
 def _ipv4(address: str) -> str | None:
-    """The address, or the first IPv4 address of its interface; None where it has none."""
+    """Return the address or the first IPv4 address of its interface, or None if there is no such address."""
     if ":" not in address:
         return address
     for listed in psutil.net_if_addrs().values():

@@ -1,4 +1,4 @@
-"""The processes that the connection to the client takes on this machine."""
+"""The processes on this machine that serve the connection to the client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loadtests.observe.processes import Part
 
 
 def parts() -> list[Part]:
-    """This process, and the sshd processes of this connection alone."""
+    """Return this process and the sshd processes of only this connection, each without its children."""
     found = [Part("agent", os.getpid(), charged=False, alone=True)]
     with contextlib.suppress(psutil.Error):
         for parent in psutil.Process().parents():
@@ -22,6 +22,6 @@ def parts() -> list[Part]:
 
 
 def ours() -> list[Part]:
-    """The same, with all that this process has started."""
+    """Return these processes, with all children of this process."""
     agent, *others = parts()
     return [Part(agent.role, agent.pid, charged=False), *others]

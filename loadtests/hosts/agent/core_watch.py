@@ -1,4 +1,4 @@
-"""The other load on a generator's core while it makes a load."""
+"""Observe the other load on a generator's core during a load."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from loadtests.observe.other_load import OthersMoment
 
 
 class CoreWatch:
-    """Follows the messages to and from a generator, and adds the core's conditions during each load to its result, as
-    ``conditions`` (``conditions.Conditions``).
+    """Follow the messages to and from a generator, and add the core's conditions during each load to its result.
 
-    It begins with the message that says when a load starts, before there is load, and ends when that is over."""
+    The result gets a key ``conditions`` (``conditions.Conditions``). The observation starts with the message that
+    announces a load's start, before there is any load, and ends with the load.
+    """
 
     def __init__(self, core: int) -> None:
         self._core = core
-        self._load: str | None = None  # the name of the present load; that of users has none
+        self._load: str | None = None  # the name of the current load; None for a load of users
         self._begun: OthersMoment | None = None
         self._observed: dict[str | None, list[Conditions]] = {}
 
     def on_message(self, message: dict[str, Any]) -> None:
-        """To the generator."""
-        self._load = message.get("load", self._load)  # a stop message names none
-        # A slice of no duration is a warm-up; users come and warm up in one piece.
+        """Handle a message to the generator."""
+        self._load = message.get("load", self._load)  # a stop message has no name
+        # A slice without a duration is a warm-up. Users arrive and warm up in one slice.
         if message.get("slice", {}).get("durationMs") or "start" in message:
             self._begun = self._moment()
 
     def on_event(self, event: dict[str, Any]) -> None:
-        """From the generator."""
+        """Handle a message from the generator."""
         if event["event"] == "over" and self._begun is not None:
             between = other_load.between(self._begun, self._moment())
             self._observed.setdefault(self._load, []).append(between)

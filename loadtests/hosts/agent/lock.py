@@ -1,4 +1,4 @@
-"""The lock of a machine: one agent at a time, and none while `hosts prepare` works."""
+"""Lock a machine, so that only one agent or one `hosts prepare` uses it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ LOOK_EVERY_S = 0.2
 
 @contextlib.contextmanager
 def exclusive(within_s: float) -> Iterator[None]:
-    """Waits for the lock and holds it. Raises UserError after ``within_s``."""
+    """Wait for the lock and hold it.
+
+    Raises:
+        UserError: If it isn't free after ``within_s``.
+    """
     end = time.monotonic() + within_s
     with open(ROOT.parent / LOCK, "a") as lock:
         while True:

@@ -1,8 +1,8 @@
-"""``python -m loadtests.hosts.agent.main SECONDS``: answers calls on standard input, on standard output.
+"""Answer calls on standard input and output: ``python -m loadtests.hosts.agent.main SECONDS``.
 
-There is one agent at a time: it waits up to SECONDS for the previous one to end. When its standard input closes, or is
-silent for a while, it ends all that it started, and itself. If it is killed, the guards of what it started end that
-(``loadtests.cleanup.guard``).
+Only one agent runs on a machine. A new agent waits up to SECONDS for the previous one to end. When its standard input
+closes, or is silent for a while, the agent ends everything that it started, and exits. If it is killed, the guards end
+what it started (``loadtests.cleanup.guard``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from loadtests.hosts.agent.lock import exclusive
 
 
 def main(free_within_s: float) -> None:
-    """Answers until the client is gone."""
+    """Answer until the client is gone."""
     answers_to = os.dup(1)
     os.dup2(2, 1)  # other output would break the messages
     answering = Answering(0, answers_to)

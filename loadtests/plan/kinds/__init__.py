@@ -1,4 +1,8 @@
-"""The kinds of test. To add one: a file next to ``requests.py`` with its row in ``KINDS``; being there, it is found."""
+"""The kinds of tests.
+
+To add a kind, create a file next to ``requests.py`` with its row in ``KINDS``. The harness finds all files in this
+folder.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ __all__ = ["Kind", "Test", "every_metric", "from_record", "known", "metric"]
 
 
 def known() -> dict[str, Kind]:
-    """All kinds by name, in their order in a report."""
+    """Return all kinds by name, in their order in a report."""
     return _found(tuple(__path__))
 
 
@@ -31,14 +35,19 @@ def _found(folders: tuple[str, ...]) -> dict[str, Kind]:
 
 
 def from_record(values: Mapping[str, Any]) -> Test:
-    """The test that ``Test.record`` gave. Raises UserError for an unknown kind, ValueError for other fields."""
+    """Create a test from the values of ``Test.record``.
+
+    Raises:
+        UserError: If the kind is unknown.
+        ValueError: If a field isn't valid.
+    """
     if values["kind"] not in known():
         raise unknown("kind of test", str(values["kind"]), known())
     return Test.from_record(known()[values["kind"]], values)
 
 
 def every_metric() -> tuple[Metric, ...]:
-    """All metrics but those of roles, in the order of summary.csv: times, what kinds have of their own, cost."""
+    """Return all metrics except the roles' metrics, in the order of summary.csv: times, kinds' metrics, then cost."""
     return tuple(_by_name(tuple(known().values())).values())
 
 
@@ -49,7 +58,11 @@ def _by_name(kinds: tuple[Kind, ...]) -> dict[str, Metric]:
 
 
 def metric(name: str) -> Metric:
-    """The metric of that name. Raises ValueError for an unknown one: a guessed direction would turn a verdict."""
+    """Return the metric with this name.
+
+    Raises:
+        ValueError: If the name is unknown. A wrong guess of its direction would reverse a verdict.
+    """
     metrics = _by_name(tuple(known().values()))
     if name in metrics:
         return metrics[name]

@@ -1,4 +1,4 @@
-"""A test is a work at a pace; its kind is a row of texts and metrics."""
+"""A test is a work at a pace. Its kind is a row of texts and metrics."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ from loadtests.records import Trial
 from loadtests.records.bounds import Amount, Name
 from loadtests.workload import DEFAULT_ENGINE, Load, Request, SignIn
 
-START_S = 1.5  # of a setup, with health, contract and stop. For the time left only.
-QUICK_WARMUP_S = 1.0  # what --quick leaves of it
-CEILING_S = 1.0  # how long a ceiling is searched
+START_S = 1.5  # for the start of a setup, with health check, contract and stop; used only to estimate the time left
+QUICK_WARMUP_S = 1.0  # the warm-up with --quick
+CEILING_S = 1.0  # the duration of a search for the ceiling
 RECIPE_KNOB = "ORIGIN_RECIPE"
-# Fields that are not shown one by one where runs differ: the exact description covers them.
+# Fields that are not shown separately if runs differ, because the exact description includes them.
 SUMMARISED = ("name", "requests", "recorded", "journey", "path", "file_digest")
 
 
 @dataclasses.dataclass(frozen=True)
 class StartOptions:
-    """What a setup is started with for a test: supporting services, and knobs for these. Tests with the same options
-    can share a server."""
+    """The options to start a setup for a test: supporting services and their knobs.
+
+    Tests with the same options can share a server.
+    """
 
     services: tuple[str, ...] = ()
     knobs: tuple[tuple[str, str], ...] = ()
@@ -46,9 +48,9 @@ NO_START_OPTIONS = StartOptions()
 @final
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Test:
-    """What a setup is measured by: a work at a pace."""
+    """A test of setups: a work at a pace."""
 
-    __test__ = False  # no test of ours, whatever pytest makes of the name
+    __test__ = False  # pytest must not collect this class
 
     name: Name
     kind: Annotated[Kind, Meta(extra_json_schema={"type": "string"})]
@@ -85,7 +87,7 @@ class Test:
 
     @property
     def exact_description(self) -> str:
-        """``short_description``, with digests of what it leaves out: two that are not alike read differently."""
+        """``short_description`` with digests of its omitted parts, so that two different tests have different texts."""
         digests = [one for one in (self.work.fingerprint, self.pace.fingerprint) if one]
         return f"{self.short_description} ({', '.join(digests)})" if digests else self.short_description
 
@@ -95,48 +97,48 @@ class Test:
 
     @property
     def condition(self) -> str:
-        """Under which condition its figures hold: ``at 300 requests/s``."""
+        """The test conditions of its figures, such as ``at 300 requests/s``."""
         return self.pace.condition(self.work, self.kind.load_unit)
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        """What makes two tests of a kind comparable; how long they last does not."""
+        """The values that make two tests of a kind comparable. The duration isn't one of them."""
         return (*self.pace.comparison_key, *self.work.comparison_key)
 
     def same_as(self, other: Test) -> bool:
-        """Whether figures of both can be set side by side."""
+        """Return whether the figures of both tests can be compared."""
         alike = self.kind is other.kind and self.engine == other.engine and self.recipe == other.recipe
         return alike and self.comparison_key == other.comparison_key
 
     @property
     def judged(self) -> tuple[Metric, ...]:
-        """The metrics that verdicts are given on."""
+        """The metrics that the report gives verdicts on."""
         return self.kind.judged_in(self, self.percentiles)
 
     @property
     def answering(self) -> tuple[TrialCount, ...]:
-        """The counts that lead its report; none where its metrics do."""
+        """The counts at the top of the test's report, or an empty tuple if the report starts with metrics."""
         return tuple(one for one in held_connections.COUNTED if one.name in self.answers) or self.kind.answers
 
     @property
     def decisive(self) -> Metric:
-        """The metric that setups are ranked by."""
+        """The metric that ranks the setups."""
         if self.kind.decisive is None or self.percentiles or (self.pace.is_closed_loop and self.kind.loop_judged):
             return self.judged[0]
         return metric_in(self, self.kind.decisive)
 
     @property
     def columns(self) -> dict[Metric, str]:
-        """The metrics of its table of figures, with headings."""
+        """The metrics of the table of figures, with headings."""
         return {metric: heading for metric, heading in self.kind.columns.items() if self.has_metric(metric)}
 
     def has_metric(self, metric: Metric) -> bool:
-        """Whether its trials have a metric."""
+        """Return whether trials of the test have a metric."""
         of_unit = not metric.cost_units or self.kind.cost_unit.plural in metric.cost_units
         return (of_unit and self.kind.has_metric(self, metric)) or metric in self.kind.further_metrics
 
     def why_unknown(self, trial: Trial) -> str:
-        """Why a valid trial does not know the decisive metric, where the kind can tell; else empty."""
+        """Return why a valid trial lacks the decisive metric, or an empty string if the kind can't tell."""
         if (self.kind.why_unknown is None and self.search is None) or self.decisive.read(trial) is not None:
             return ""
         if self.kind.why_unknown is not None:
@@ -145,7 +147,7 @@ class Test:
 
     @property
     def search(self) -> tuple[Objective, SearchPlan] | None:
-        """Within what the highest rate is searched, and how; None where there is no search."""
+        """The objective and the plan of the search for the highest rate, or None if the test isn't a search."""
         if not isinstance(self.pace, Search):
             return None
         counts = self.kind.cost_unit.plural
@@ -153,17 +155,17 @@ class Test:
 
     @property
     def fixed_rate(self) -> float | None:
-        """What it sends per second, which a setup has to sustain; None where it has no such rate."""
+        """The rate per second that a setup must sustain, or None if the test has no such rate."""
         return None if self.kind.allowed_failures >= 1 else self.pace.rate_found
 
     @property
     def allowed_failures(self) -> float:
-        """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
+        """The share of requests, 0 to 1, that may fail without any doubt about the figures."""
         return self.kind.allowed_failures if self.search is None else self.search[0].max_errors
 
     @property
     def load_step(self) -> LoadStep | None:
-        """The test as one of several steps of load; None where it is none."""
+        """The test as a step of a load curve, or None if it isn't a step."""
         step = self.pace.step if self.work.has_load_curve else None
         if step is None:
             return None
@@ -172,7 +174,7 @@ class Test:
 
     @property
     def can_interleave(self) -> bool:
-        """Whether its load can be made in slices, interleaved with those on other setups."""
+        """Whether the load can be split into slices that alternate with loads on other setups."""
         able = self.work.can_interleave and self.pace.can_interleave
         return able and not self.kind.in_one_piece and self.engine == DEFAULT_ENGINE
 
@@ -182,35 +184,41 @@ class Test:
 
     @property
     def start_options(self) -> StartOptions:
-        """What its setups are started with."""
+        """The services and knobs to start a setup with."""
         return StartOptions(self.services, (*(((RECIPE_KNOB, self.recipe),) if self.recipe else ()), *self.work.knobs))
 
     @property
     def planned_s(self) -> float:
-        """About how long a trial takes in one piece, with the start of its setup and services."""
+        """The estimated seconds of a trial without slices, including the start of its setup and services."""
         more_s = self.work.opening_s + database_times.planned_left_s(self.services, self.pace.seconds)
         return START_S * (1 + len(self.services)) + self.pace.with_warmup_s(self.warmup_s) + more_s
 
     @property
     def planned_interleaved_s(self) -> float:
-        """About how long it takes in slices, without the start."""
+        """The estimated seconds of a trial in slices, without the start."""
         return self.warmup_s + slices.seconds(self.pace.seconds) + self.work.opening_s
 
     def load(
         self, origin: str, requests: Sequence[Request], bodies: Sequence[bytes | None], core: int | None, seed: int = 0
     ) -> Load:
-        """The load on a server at ``origin`` (an address without a path), made on ``core``.
+        """Create the load on a server.
 
-        ``requests`` are its own as the server is to be asked them, ``bodies`` what they should be answered with (see
-        Load). ``seed`` decides what is left to chance; in a block all setups get the same. Raises UserError.
+        Args:
+            origin: The address of the server, without a path.
+            requests: The test's requests in the form for this server.
+            bodies: The expected bodies (see ``Load``).
+            core: The core of the load generator.
+            seed: The seed of random decisions. It is the same for all setups of a block.
+
+        Raises:
+            UserError: If the load isn't valid.
         """
         sent = {"origin": origin, "requests": tuple(requests), "bodies": tuple(bodies), "core": core}
         return self.work.load(self.pace, {**sent, "warmup_s": self.warmup_s, **self.pace.load(seed)})
 
     @property
     def ceiling_test(self) -> Test | None:
-        """The test that finds what each setup sustains, where the rate of this one is a share of the least of that;
-        else None."""
+        """The test that measures each setup's ceiling, or None if the rate isn't a share of the lowest ceiling."""
         if not isinstance(self.pace, ShareOfCeiling):
             return None
         work, pace = self.work.ceiling(CEILING_S)
@@ -225,8 +233,12 @@ class Test:
         )
 
     def sustained_rate(self, trial: Trial) -> float | None:
-        """What a trial of a ceiling's search says that its setup sustains, in what is sent per second; None where that
-        is not known, or too much failed."""
+        """Return the rate that a trial of ``ceiling_test`` shows the setup can sustain, in requests or messages sent
+        per second.
+
+        Returns:
+            The rate, or None if it isn't known or too many requests failed.
+        """
         if self.kind.ceiling_metric is not None:
             rate = self.kind.ceiling_metric.read(trial)
             return None if rate is None else rate / self.work.counts_each
@@ -236,7 +248,7 @@ class Test:
         return result.rate
 
     def at_ceiling(self, ceiling: float) -> Test:
-        """The test whose rate is its share of ``ceiling`` (per second)."""
+        """Return the test with its share of ``ceiling`` (per second) as a fixed rate."""
         assert isinstance(self.pace, ShareOfCeiling)
         return dataclasses.replace(self, pace=self.pace.of_ceiling(ceiling))
 
@@ -244,7 +256,7 @@ class Test:
         return dataclasses.replace(self, pace=self.pace.at_rate(rate))
 
     def quick(self) -> Test:
-        """The test with short times: a first look at whether all works."""
+        """Return the test with short times, for a first check that everything works."""
         pace = self.pace if self.kind.in_one_piece else self.pace.quick()
         warmup_s = min(QUICK_WARMUP_S, self.warmup_s)
         return dataclasses.replace(self, work=self.work.quick(), pace=pace, warmup_s=warmup_s)
@@ -256,8 +268,15 @@ class Test:
         return dataclasses.replace(self, work=self.work.with_processes(processes))
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Test:
-        """The test with its users on the journey in a file (its own without one), signing in so; as it is where it has
-        no users. Raises UserError."""
+        """Return the test with its users on another journey. A test without users isn't changed.
+
+        Args:
+            file: The file of the journey. None keeps the test's journey.
+            sign_in: The way to log in, if any.
+
+        Raises:
+            UserError: If the file can't be read or isn't valid.
+        """
         return dataclasses.replace(self, work=self.work.with_journey(file, sign_in))
 
     def record(self) -> dict[str, Any]:
@@ -267,14 +286,20 @@ class Test:
 
     @classmethod
     def from_record(cls, kind: Kind, values: Mapping[str, Any]) -> Test:
-        """The test that ``record`` gave. Raises ValueError, KeyError or UserError for another."""
+        """Create a test from the values of ``record``.
+
+        Raises:
+            ValueError: If a value isn't valid.
+            KeyError: If a value is missing.
+            UserError: If a request isn't valid.
+        """
         common = msgspec.structs.asdict(msgspec.convert(values, _Common))
         pace = fields.chosen(kind.paces, values).from_record(values)
         return cls(kind=kind, work=kind.work.from_record(values), pace=pace, **common)
 
 
 class _Common(msgspec.Struct):
-    """The fields of a record that all tests have."""
+    """The fields that all tests have in their record."""
 
     name: Name
     engine: str

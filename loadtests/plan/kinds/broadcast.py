@@ -1,4 +1,8 @@
-"""Messages that go to every receiver in a room: how late is each delivery, and which never come?"""
+"""Messages to all receivers in a room.
+
+The kinds measure the delay of each delivery and the share that never arrives.
+
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,16 @@ from loadtests.records.result import PERCENTILES
 from loadtests.workload import Load
 from loadtests.workload.conversation import MOST_CONNECTIONS
 
-CEILING_GRACE_S = 2.0  # for what was dropped under more than a layer holds
+CEILING_GRACE_S = 2.0  # for messages that were dropped because a layer's queues were full
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Broadcast(Talk):
-    """Messages that are published, by ``publishers``, into ``rooms`` in turn, among which ``receivers`` are dealt out.
-    Each goes to every receiver of its room, and to none else. The rates of a search are of deliveries."""
+    """Publish messages to rooms of receivers.
+
+    The ``publishers`` publish into the ``rooms`` in turn. The ``receivers`` are distributed over the rooms, and each
+    receives exactly the messages of its room. The rates of a search are in deliveries.
+    """
 
     does = "broadcast"
     terms = OF_DELIVERIES
@@ -66,7 +73,9 @@ class Broadcast(Talk):
 
 
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
-    """A percentile of ``lag``, the delay of each delivery, or of ``last``, that of a message's last receiver."""
+    """Create a percentile metric of ``lag``, the delay of each delivery, or of ``last``, the delay of a message's last
+    one.
+    """
     return percentile_of(
         LAG if prefix == "lag" else LAST,
         key,
@@ -112,7 +121,7 @@ KINDS = (
         order=7,
         work=Broadcast,
         paces=(ShareOfCeiling, FixedRate),
-        ceiling_metric=DELIVERIES_PER_S,  # a layer takes more than it delivers
+        ceiling_metric=DELIVERIES_PER_S,  # a layer accepts more messages than it delivers
         cost_unit=DELIVERIES,
         load_unit="message",
         time_name="time until it was taken",

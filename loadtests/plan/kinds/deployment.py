@@ -1,4 +1,4 @@
-"""A server whose processes are replaced under a fixed rate of requests: what is lost, and for how long is it felt?"""
+"""Replace a server's processes under a fixed rate of requests, and measure the lost requests and the disturbed time."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from loadtests.workload import Request
 if TYPE_CHECKING:
     from typing import Self
 
-# The words of `way`, and how each is described.
+# The values of `way` and their descriptions.
 WAYS = {
     "reload": "while its workers are replaced gracefully",
     "max-requests": "while each worker is replaced after {0.max_requests} to {0.most_requests} requests",
     "restart": "while it is restarted",
     "kill": "while a worker is killed",
 }
-AGAIN = 3  # seconds in a row: a test that ends in as many that are not as before is not over it
+AGAIN = 3  # seconds in a row; if at least this many at the end differ from before, the disturbance hasn't ended
 QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
-HOW_CONNECTED = ("protocol", "clients", "resumption")  # as both kinds of clients do
+HOW_CONNECTED = ("protocol", "clients", "resumption")  # not keys of this test, because it uses both kinds of clients
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
 Way = Annotated[Literal["reload", "max-requests", "restart", "kill"], Meta(description="What is done to the server.")]
 Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many more, at random.")]
@@ -45,8 +45,11 @@ Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Deploying(Requests):
-    """HTTP requests while the server's processes are replaced in some ``way``: each of them half from clients that keep
-    connections, half from clients that open one for each request."""
+    """Send HTTP requests while the server's processes are replaced.
+
+    Half of each request's share comes from clients that keep connections, and half from clients that open a connection
+    for each request.
+    """
 
     can_interleave = False
     has_load_curve = False
@@ -105,7 +108,7 @@ class Deploying(Requests):
 
 
 def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """The requests as each kind of client sends them."""
+    """Return each request once for each kind of client."""
     return tuple(
         dataclasses.replace(request, name=f"{request.name}, {client}", closes=client == "closing")
         for request in requests
@@ -115,13 +118,13 @@ def _of_both(requests: Sequence[Request]) -> tuple[Request, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Throughout(FixedRate):
-    """A fixed rate before, during and after."""
+    """A fixed rate before, during and after the replacement."""
 
     quick_times = LONGER_QUICK
 
 
 def done(trial: Trial) -> Deployment | None:
-    """What was done to the server; None where nothing of it was replaced."""
+    """Return the replacement of the server's processes, or None if no process was replaced."""
     found = trial.meanwhile.deployment if trial.meanwhile else None
     return found if found and found.replaced and trial.result else None
 
@@ -139,13 +142,17 @@ def _of_kind(kind: str) -> Callable[[Result], int]:
 
 
 def lost_by(result: Result, client: str) -> int:
-    """How many requests of a kind of clients (a word of OF_CLIENTS) were lost."""
+    """Return the number of lost requests of one kind of clients (a value of OF_CLIENTS)."""
     return sum(one.planned - one.ok for one in result.requests if one.name.endswith(f", {client}"))
 
 
 def disturbed_s(trial: Trial) -> float | None:
-    """How many seconds were not as before from when it began; infinite where it was not over by the end. None where
-    the setup did not hold the rate before, or too few seconds tell what is usual."""
+    """Return the number of seconds that differ from the usual ones, counted from the start of the replacement.
+
+    Returns:
+        The seconds. Infinity if the disturbance hadn't ended by the end. None if the setup didn't hold the rate before
+        the replacement, or if there are too few seconds to know the usual values.
+    """
     found, result = done(trial), trial.result
     if found is None or result is None:
         return None
@@ -164,7 +171,7 @@ def downtime_ms(trial: Trial) -> float | None:
 
 
 def _longest_ms(trial: Trial) -> float | None:
-    """The longest that a request took until it was answered, failed or given up."""
+    """Return the longest time that a request took until it was answered, failed or abandoned."""
     if done(trial) is None or trial.result is None:
         return None
     failed = trial.result.histograms.get("failed")
@@ -219,7 +226,7 @@ KINDS = (
         order=4,
         work=Deploying,
         paces=(Throughout,),
-        allowed_failures=1.0,  # whether it fails is what is asked
+        allowed_failures=1.0,  # the kind measures failures
         metrics=METRICS,
         judged=(LONGEST,),
         answers=(LOST,),

@@ -20,7 +20,7 @@ from loadtests.workload import Load
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Echo(Talk):
-    """Messages over ``connections`` that stay open, each of which must come back."""
+    """Send messages over ``connections`` open connections. Each message must come back."""
 
     does = "echo"
     terms = OF_ECHOES
@@ -46,20 +46,23 @@ class Echo(Talk):
 
 
 def _wire_bytes(trial: Trial) -> float | None:
-    """What went over the wire in both directions for all that is billed (see Result), all connections together; None
-    where that was not counted."""
+    """Return the bytes in both directions, over all connections, for the billed messages (see ``Result``).
+
+    Returns:
+        The bytes, or None if they weren't counted.
+    """
     result = trial.result
     if result is None or result.connections is None:
         return None
     total = float(result.connections.sent_bytes + result.connections.received_bytes)
     counted_alone = result.deliveries is not None and result.deliveries.in_time is None
     if counted_alone and result.billed and result.ok:
-        total *= result.billed / result.ok  # runs before there was in_time counted no bytes while a server settled
+        total *= result.billed / result.ok  # runs without in_time didn't count bytes while a server settled
     return total
 
 
 def wire_bytes_of(one: CostUnit) -> Metric:
-    """The bytes on the wire of one of what a test counts."""
+    """Create the metric of the bytes for each unit that a test counts."""
 
     def read(trial: Trial) -> float | None:
         total, count = _wire_bytes(trial), one.count(trial)

@@ -1,4 +1,4 @@
-"""WebSockets that are open and say nothing: what does one cost?"""
+"""Open WebSockets without messages, to measure the cost of a connection."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from loadtests.plan.kinds.talk import Connections, Talk
 from loadtests.records import Connections as ConnectionsRecord
 from loadtests.records import Process, Trial
 
-STEPS = 4  # numbers of connections at which memory is looked at
-STEP_S = 1.0  # about how long that takes at each
+STEPS = 4  # the number of steps, with a measurement of the memory after each
+STEP_S = 1.0  # the approximate time of each step
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Idle(Talk):
-    """``connections`` are opened and held; nothing is sent but answers to the server's heartbeats. They are opened in
-    steps, and the memory of the processes is looked at after each."""
+    """Open and hold ``connections`` connections, and send only answers to the server's heartbeats.
+
+    The connections are opened in steps, and the memory of the processes is measured after each step.
+    """
 
     does = "idle"
 
@@ -50,9 +52,14 @@ class Idle(Talk):
 
 
 def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
-    """The memory, in KB, by which some of a trial's processes grow with each connection: the slope of the line through
-    what they had at several numbers of connections (least squares). What they allocate once, for the first ones, is not
-    in it. None where nothing was opened, or their memory was not looked at."""
+    """Return the growth of some processes of a trial, in KB per connection.
+
+    It is the slope of the least-squares line through the memory at several numbers of connections. The slope doesn't
+    include memory that is allocated once.
+
+    Returns:
+        The memory, or None if no connections were opened or the memory wasn't measured.
+    """
     connections = trial.result.connections if trial.result else None
     if connections is None:
         return None
@@ -62,8 +69,13 @@ def memory_kb(trial: Trial, processes: Iterable[Process]) -> float | None:
 
 
 def _points(process: Process, connections: ConnectionsRecord) -> list[tuple[int, float]]:
-    """The memory of a process in MB by the number of connections; where these were opened at once, as in older runs,
-    at rest and at the end. None where no two numbers are known."""
+    """Return the numbers of connections and the memory of a process in MB.
+
+    Older runs open all connections at once. For these, use the memory before the load and at the end.
+
+    Returns:
+        The pairs, or an empty list if fewer than two numbers of connections are known.
+    """
     points = list(zip(connections.steps, process.step_rss_mb, strict=False))
     if not process.step_rss_mb and process.idle_rss_mb is not None:
         points = [(0, process.idle_rss_mb), (connections.opened, process.rss_mb)]

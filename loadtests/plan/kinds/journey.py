@@ -1,5 +1,4 @@
-"""Users' journeys: how long does each answer take, how many come to their end, and how many users are sustained within
-an objective?"""
+"""Users' journeys: the response times, the share of completed journeys, and the number of users within an objective."""
 
 from __future__ import annotations
 
@@ -12,8 +11,9 @@ from loadtests.plan.metrics import P50, P95, P99, Metric
 from loadtests.plan.times import ANSWERS, of_method
 from loadtests.records import Trial
 
-# One journey and the think after it: the first user begins anew when the last one comes, so journeys end at any moment
-# as often as at any other. After a shorter ramp they end in bunches, and what a time holds of these is an accident.
+# The time of one journey and the think time after it. The first user starts again when the last one arrives, so
+# journeys end evenly over time. After a shorter ramp they end in bunches, and the number in a time window depends on
+# chance.
 RAMP_S = 13.0
 
 
@@ -103,7 +103,7 @@ KINDS = (
             PER_MINUTE: "journeys/min",
             COMPLETED: "completed, %",
             JOURNEYS.cpu: "CPU ms/journey",
-            CPU: "CPU ms/request",  # which a test knows that is too short for whole journeys
+            CPU: "CPU ms/request",  # known even if a test is too short for complete journeys
         },
         optional=("CPU ms/request", "GET p99", "trials"),
     ),

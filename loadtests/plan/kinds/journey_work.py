@@ -1,4 +1,4 @@
-"""Users who run a journey: which one, where, how they think, and who they are."""
+"""Users who run a journey: the journey, its address, their think times and their login."""
 
 from __future__ import annotations
 
@@ -30,18 +30,25 @@ if TYPE_CHECKING:
     from typing import Self
 
 DEFAULT_JOURNEY = "questionnaire"
-REQUESTS, THINKS = 18.5, 7.75  # of that journey, on average: three in four are asked for their employer
+REQUESTS, THINKS = 18.5, 7.75  # averages of that journey: three in four users get the page about their employer
 MOST_BYTES = 10_000_000  # of a journey's file
-QUICKER = 20.0  # how many times as fast users of a quick test think, so that some come to the end
+QUICKER = 20.0  # the speed-up of users' thinking in a quick test, so that some users finish
 
 Think = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JourneyWork(Work):
-    """Users run the ``journey``: one of ``loadtests.journeys``, or a file that has one, of which ``file_digest`` is
-    kept. Each thinks from ``think_s[0]`` to ``think_s[1]`` seconds. That many ``injectors`` share the users. Where
-    there is a ``sign_in``, whoever begins a journey signs in first."""
+    """Run a ``journey`` with simulated users.
+
+    Args:
+        journey: The name of a journey in ``loadtests.journeys``, or a file with a journey.
+        file_digest: The digest of that file.
+        path: The path of the application's first page.
+        think_s: The shortest and the longest think time.
+        injectors: The number of processes that share the users.
+        sign_in: The way in which each user logs in at the start of a journey, if any.
+    """
 
     can_interleave = False
     has_load_curve = True
@@ -96,7 +103,7 @@ class JourneyWork(Work):
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        # Which file it is, and not where it is.
+        # The identity of the file, not its folder.
         return (Path(self.journey).stem, self.file_digest, self.path, self.think_s, self.sign_in)
 
     def subject(self, pace: Pace) -> str:
@@ -158,7 +165,11 @@ def _begins(path: str) -> bool:
 
 
 def _journey(text: str, place: TablePlace) -> str:
-    """A journey that comes with the project, by name, or the path of a file that has one. Raises UserError."""
+    """Return the name of an included journey, or the path of a file with a journey.
+
+    Raises:
+        UserError: If there is no such file below the folder.
+    """
     if text in journeys.known():
         return text
     if not text.endswith(".py"):
@@ -167,13 +178,18 @@ def _journey(text: str, place: TablePlace) -> str:
 
 
 def path_of(file: Path) -> str:
-    """Where the application begins that a file's journey is for: what its class says, ``path = "/shop/"``; else ``/``.
-    The file is read and not run. Raises UserError where that is no such path, and for a file that cannot be read."""
+    """Return the path of the application that a journey's file is for.
+
+    It is the ``path = "/shop/"`` of the file's class, or else ``/``. The file is parsed, not run.
+
+    Raises:
+        UserError: If the path isn't valid, or the file can't be read.
+    """
     try:
         tree = ast.parse(files.read(file, MOST_BYTES))
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # whoever runs it says what is wrong
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # running the file reports the error
         return "/"
     paths = [
         line.value.value
@@ -191,15 +207,18 @@ def path_of(file: Path) -> str:
 
 
 def digest_of(journey: str) -> str | None:
-    """A few letters that differ where the file of a journey does; None of one that comes with the project, and where
-    there is no such file."""
+    """Return a few characters that differ if the file of a journey differs.
+
+    Returns:
+        The digest, or None for an included journey or a missing file.
+    """
     if journey in journeys.known() or not (file := Path(journey)).is_file():
         return None
     return hashlib.sha256(file.read_bytes()).hexdigest()[:8]
 
 
 def first(journey: str, path: str) -> Request:
-    """What every setup must answer alike before any user comes."""
+    """Return the request that all setups must answer in the same way before the first user arrives."""
     if journey == DEFAULT_JOURNEY:
         return Request(f"GET {path}launch/", path=f"{path}launch/", status=302)
     return Request(f"GET {path}", path=path)

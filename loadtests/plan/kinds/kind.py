@@ -1,4 +1,4 @@
-"""A kind of test: one row of texts and metrics, and the works and paces that it is made of."""
+"""A kind of test: a row of texts and metrics, with its works and paces."""
 
 from __future__ import annotations
 
@@ -44,20 +44,26 @@ MetricOf = Callable[["Test"], Metric]
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Kind:
-    """A kind of test: which work at which pace, and its texts and metrics. ``loadtests.plan.kinds`` finds each.
+    """A kind of test: its work and paces, its texts and metrics. ``loadtests.plan.kinds`` finds all kinds.
 
-    ``paces`` are those that the keys of a table choose from (the last is the default); ``defaults`` are the kind's own
-    of keys. ``judged`` are the metrics that verdicts are given on (few: each one more widens all intervals), and
-    ``decisive`` the one that the cells of a sweep are ranked by: the first of ``judged`` without it.
-    ``loop_judged`` are those in a closed loop, where they differ. ``metrics`` are those that only it has,
-    ``supporting_metrics`` those without which the judged ones are not shown.
-
-    ``cost_unit`` is what its cost is shared among, ``load_unit`` the word for one of what it sends, ``time_name`` what
-    its times are where the engine counts them from the intended send, ``timed_unit`` what they are of.
-
-    In a report it has a section: ``heading``, ``about``, and for each test a table, ``caption`` over ``columns``; the
-    headings in ``optional`` are dropped, in this order, on narrow pages. ``{what}`` and ``{latency}`` in a caption are
-    the test's description and the time that is known (see ``loadtests.plan.metrics``).
+    Args:
+        paces: The paces that the keys of a table select from. The last one is the default.
+        defaults: The kind's own defaults of keys.
+        judged: The metrics with verdicts. Use few, because each metric widens all intervals.
+        decisive: The metric that ranks the cells of a sweep. The default is the first of ``judged``.
+        loop_judged: The metrics with verdicts in a closed loop, if they differ.
+        metrics: The metrics that only this kind has.
+        supporting_metrics: The metrics that must be shown with the judged ones.
+        cost_unit: The unit that shares the cost.
+        load_unit: The name of one sent request or message.
+        time_name: The name of the times that the engine counts from the intended send.
+        timed_unit: The unit that the times are for.
+        heading: The heading of the kind's section in a report.
+        about: The introduction of that section.
+        caption: The caption of a test's table. ``{what}`` is the test's description and ``{latency}`` the known time
+            (see ``loadtests.plan.metrics``).
+        columns: The columns of that table.
+        optional: The headings that are dropped, in this order, on narrow pages.
     """
 
     name: str
@@ -100,7 +106,7 @@ class Kind:
         return self.name
 
     def keys(self, values: Mapping[str, Any]) -> Keys:
-        """The keys that its table has in TOML, with types and defaults: those of a table with these values."""
+        """Return the keys of a TOML table with these values, with their types and defaults."""
         common: Keys = {
             "kind": (Annotated[str, Meta(description="The kind of test; the test's name by default.")], self.name),
             "engine": (Annotated[str, Meta(description="The program that makes the load.")], DEFAULT_ENGINE),
@@ -118,15 +124,23 @@ class Kind:
         return {key: (kind, self.defaults.get(key, default)) for key, (kind, default) in found.items()}
 
     def judged_in(self, test: Test, percentiles: Collection[str]) -> tuple[Metric, ...]:
-        """The metrics that verdicts on a test are given on with ``percentiles`` alone; with the kind's own where there
-        are none."""
+        """Return the metrics with verdicts for a test.
+
+        Args:
+            test: The test.
+            percentiles: The only percentiles with verdicts. If empty, use the kind's own percentiles.
+        """
         shares = {PERCENTILES[key] for key in percentiles or PERCENTILES}
         metrics = (self.loop_judged if test.pace.is_closed_loop else ()) or self.judged
         found = (one.of(test, shares) if isinstance(one, Farthest) else metric_in(test, one) for one in metrics)
         return tuple(dict.fromkeys(one for one in found if one.percentile is None or one.percentile in shares))
 
     def parse(self, name: str, table: Mapping[str, Any], place: TablePlace) -> Test:
-        """The test in a study's table. Raises UserError."""
+        """Create a test from a study's table.
+
+        Raises:
+            UserError: If the table isn't valid.
+        """
         from loadtests.plan.kinds.base import Test
 
         try:
@@ -149,18 +163,24 @@ class Kind:
 
 
 def _recipe(name: str, place: TablePlace) -> str:
-    """The name of a recipe that ships, or the absolute path of one in a file."""
+    """Return the name of an included recipe, or the absolute path of a recipe's file."""
     return str(place.inside("recipe", name)) if "/" in name or name.endswith(".json") else name
 
 
 def metric_in(test: Test, one: Metric | MetricOf) -> Metric:
-    """A metric of a kind, as it is in a test."""
+    """Return a metric of a kind for this test."""
     return one if isinstance(one, Metric) else one(test)
 
 
 def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None = None, **row: Any) -> Kind:
-    """The kind of a search for the highest rate within ``objective``, by default; ``metric`` is the capacity, ``shown``
-    further columns, and ``row`` what is its own."""
+    """Create the kind of a search for the highest rate.
+
+    Args:
+        metric: The capacity.
+        objective: The default objective.
+        shown: More columns of its table.
+        row: The other fields of the kind.
+    """
     return Kind(
         paces=(RateSearch,),
         defaults={"objective": objective, **row.pop("defaults", {})},
@@ -173,13 +193,13 @@ def searching(metric: Metric, objective: str, shown: Mapping[Metric, str] | None
     )
 
 
-# msgspec, which reads studies that hold tests, must not look into kinds: no record has one.
+# msgspec reads studies that contain tests, and must not look into kinds, because records don't contain them.
 del Kind.__dataclass_fields__
 
 
 @dataclasses.dataclass(frozen=True)
 class Farthest:
-    """The farthest percentile that a trial knows, of ``metrics`` from the farthest on; else the last one."""
+    """The highest percentile of ``metrics`` that a trial has enough samples for, or else the last one."""
 
     metrics: tuple[Metric, ...]
 
@@ -187,7 +207,7 @@ class Farthest:
         return self.of(test, {one.percentile for one in self.metrics})
 
     def of(self, test: Test, shares: Collection[float | None]) -> Metric:
-        """The same of the percentiles in ``shares``."""
+        """Like a call, but with only the percentiles in ``shares``."""
         samples = test.work.samples(test.pace)
         allowed = [one for one in self.metrics if one.percentile in shares] or self.metrics
         known = (one for one in allowed if one.percentile and knowable(one.percentile, samples))

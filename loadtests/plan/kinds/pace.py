@@ -1,4 +1,4 @@
-"""Paces: when a load is sent, for how long, and how that is written. A test has a work and a pace."""
+"""Paces: the moments when a load is sent, its duration, and its description. A test has a work and a pace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from loadtests.plan.kinds.work import Work
 
-# What --quick leaves of the times of a test, in seconds.
+# The times of a test with --quick, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-LONGER_QUICK = {"duration_s": 6.0}  # of what happens several times in a test, or in its middle
-UNKNOWN_RATE = 1.0  # stands for a rate that is not known yet
+LONGER_QUICK = {"duration_s": 6.0}  # if something happens several times in a test, or in its middle
+UNKNOWN_RATE = 1.0  # a placeholder for a rate that isn't known yet
 
 Rate = Annotated[Positive, Meta(description="How many are sent per second.")]
 Arrivals = Annotated[
@@ -36,8 +36,10 @@ Length = Annotated[Duration, Meta(description="How long it is measured.")]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pace(Fields):
-    """When a load is sent, and for how long. ``compared`` are the fields that make two paces alike; how long they last
-    does not."""
+    """The moments when a load is sent, and its duration.
+
+    ``compared`` are the fields that must be equal to compare two paces. The duration isn't one of them.
+    """
 
     compared: ClassVar[tuple[str, ...]] = ()
     engine_features: ClassVar[frozenset[Feature]] = frozenset()
@@ -51,52 +53,49 @@ class Pace(Fields):
     @property
     @abstractmethod
     def seconds(self) -> float:
-        """About how long the load lasts."""
+        """The approximate seconds of the load."""
 
     @property
     @abstractmethod
     def length(self) -> str:
-        """How long it measures, in words."""
+        """A description of the measured time."""
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        """The values of ``compared``."""
         return tuple(getattr(self, name, None) for name in self.compared)
 
     def with_warmup_s(self, warmup_s: float) -> float:
-        """About how long the load lasts with its warm-up."""
+        """Return the approximate seconds of the load with its warm-up."""
         return warmup_s + self.seconds
 
     @abstractmethod
     def condition(self, work: Work, unit: str) -> str:
-        """Under which condition figures hold: ``at 300 requests/s``."""
+        """Return the test conditions, such as ``at 300 requests/s``."""
 
     def phrase(self, work: Work, unit: str) -> str:
-        """The pace in words, as the end of a sentence; ``unit`` is what is sent."""
+        """Describe the pace as the end of a sentence. ``unit`` is the name of a sent request or message."""
         return f" {self.condition(work, unit)}"
 
     @abstractmethod
     def load(self, seed: int) -> dict[str, Any]:
-        """The fields of a load that say when what is sent."""
+        """Return the fields of a load that define when to send."""
 
     def quick(self) -> Self:
-        """The pace with short times."""
+        """Return the pace with short times."""
         shorter = {key: min(most, getattr(self, key)) for key, most in self.quick_times.items() if hasattr(self, key)}
         return dataclasses.replace(self, **shorter)
 
     def at_rate(self, rate: float) -> Pace:
-        """The pace at another fixed rate; as it is where it has none."""
+        """Return the pace at another fixed rate, or unchanged if it has no rate."""
         return self
 
     def unrecorded(self) -> Pace:
-        """The pace for other requests: not as those of a recording were sent."""
+        """Return the pace for other requests, without the recorded send times."""
         return self
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TimedPace(Pace):
-    """A pace of a given duration."""
-
     duration_s: Length
 
     @property
@@ -113,7 +112,7 @@ class TimedPace(Pace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AtRate(TimedPace):
-    """A rate, known or not."""
+    """A rate, known or not yet known."""
 
     arrivals: Arrivals = "random"
 
@@ -130,7 +129,7 @@ class AtRate(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FixedRate(AtRate):
-    """``rate`` a second. ``auto`` is the share of the slowest setup's ceiling that it is, where it was found so."""
+    """A rate per second. ``auto`` is its share of the slowest setup's ceiling, if the run found the rate."""
 
     rate: Rate
     auto: Share | None = dataclasses.field(default=None, metadata={"key": None})
@@ -157,9 +156,10 @@ class FixedRate(AtRate):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShareOfCeiling(AtRate):
-    """A rate that is left to the run: a share of what the slowest setup sustains (``loadtests.measure.ceilings``).
+    """A share of the slowest setup's highest rate, which the run measures first (``loadtests.measure.ceilings``).
 
-    Well below all ceilings every setup gets the same load, and none has a queue that only grows."""
+    Below all ceilings, every setup gets the same load, and no queue only grows.
+    """
 
     KEYS: ClassVar[Keys] = {"rate": (Literal["auto"], NEEDED)}
 
@@ -178,15 +178,18 @@ class ShareOfCeiling(AtRate):
         return f" {self.condition(work, unit)}{moments(self.arrivals)}"
 
     def of_ceiling(self, ceiling: float) -> FixedRate:
-        """The rate itself, of two digits for whoever reads it."""
+        """Return the fixed rate, rounded to two digits for readers."""
         rate = float(f"{ceiling * self.auto:.2g}")
         return FixedRate(rate=rate, arrivals=self.arrivals, duration_s=self.duration_s, auto=self.auto)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RecordedPace(TimedPace):
-    """A recording at ``speed`` times its own pace: ``recorded`` has when each send is due (seconds after the start) and
-    the index of its request; ``rate`` is the mean rate."""
+    """A recording at ``speed`` times its own pace.
+
+    ``recorded`` has the time of each send (seconds after the start) and the index of its request. ``rate`` is the mean
+    rate.
+    """
 
     KEYS: ClassVar[Keys] = {"pace": (Annotated[Literal["recorded"], Meta(description="As it was recorded.")], NEEDED)}
 
@@ -237,7 +240,7 @@ class RecordedPace(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClosedLoop(TimedPace):
-    """As much as is answered: each connection sends again as soon as it is answered."""
+    """A closed loop: each connection sends again as soon as it gets an answer."""
 
     is_closed_loop = True
     can_interleave = True
@@ -250,7 +253,7 @@ class ClosedLoop(TimedPace):
 
     @property
     def clients(self) -> int | None:
-        """How many connections send, where the pace says it and not the work."""
+        """The number of connections, or None if the work defines it."""
         return None
 
 
@@ -272,7 +275,7 @@ class ClosedLoopOver(ClosedLoop):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Hold(TimedPace):
-    """Holds connections, and sends nothing at a rate."""
+    """Hold connections without sending at a rate."""
 
     compared = ("duration_s",)
 
@@ -287,5 +290,5 @@ class Hold(TimedPace):
 
 
 def moments(arrivals: str) -> str:
-    """When sends are due, where that is not evenly."""
+    """Describe random send times. Even ones need no description."""
     return ", at random moments" if arrivals == "random" else ""

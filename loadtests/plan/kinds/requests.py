@@ -1,4 +1,4 @@
-"""HTTP requests, one or a mix: latency, throughput, capacity, and recovery from an origin that stumbles."""
+"""HTTP requests, one or a mix: latency, throughput, capacity, and recovery from a failing origin."""
 
 from __future__ import annotations
 
@@ -36,14 +36,12 @@ Clients = Annotated[
 ]
 Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session where the server can.")]
 Waits = Annotated[bool, Meta(description="Whether the views wait on purpose, so full cores aren't expected.")]
-_WAITING_PATHS = ("/wait", "/async/wait")  # of the sample project, besides those that fetch
+_WAITING_PATHS = ("/wait", "/async/wait")  # in the sample project, in addition to the paths that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Requests(Work):
-    """HTTP requests: one, or a mix of several."""
-
     KEYS: ClassVar[Keys] = {"pace": (Literal["even"], "even")}
 
     has_load_curve = True
@@ -89,7 +87,7 @@ class Requests(Work):
         return self.waits or any(path in _WAITING_PATHS or fetches(path) for path in paths)
 
     def record(self) -> dict[str, Any]:
-        """What is not as by default; the record of the test has the requests."""
+        """Return the values that differ from the defaults. The record of the test has the requests."""
         usual = {field.name: field.default for field in dataclasses.fields(self)} | {"requests": self.requests}
         return {name: value for name, value in super().record().items() if value != usual[name]}
 
@@ -115,7 +113,7 @@ class Requests(Work):
         return frozenset({HTTP, self.protocol, *("head" for request in self.requests if request.method == "HEAD")})
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        return ORIGIN in services  # what a request that waits for it takes is asked
+        return ORIGIN in services  # for the memory of a request that waits for the origin
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         return Load(**fields, protocol=self.protocol, resumption=self.resumption)
@@ -148,7 +146,11 @@ class Requests(Work):
 
 
 def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:
-    """What a test's table asks: one request, a mix, or a workload file. Raises UserError."""
+    """Return the workload of a test's table: one request, a mix, or a workload file.
+
+    Raises:
+        UserError: If the requests aren't valid.
+    """
     if "requests" in values:
         return from_toml.workload(values["requests"], place.file, place.prefix, place.folder)
     if "workload" in values:
@@ -161,9 +163,10 @@ def workload_of(values: Mapping[str, Any], place: TablePlace) -> Workload:
 
 
 def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
-    """The requests that the command line names, by their paths or in a workload file; none where it names none.
+    """Return the requests that the command line names, by their paths or in a workload file, or an empty tuple.
 
-    Raises UserError.
+    Raises:
+        UserError: If both are given, or the requests aren't valid.
     """
     if paths and file:
         raise UserError("--path and --workload are both given; the requests are in one or the other")
@@ -259,8 +262,9 @@ KINDS = (
         order=3,
         work=Requests,
         paces=(FixedRate,),
-        in_one_piece=True,  # which begins when the origin begins its recipe; that says when what happens
-        allowed_failures=1.0,  # that it fails while the origin does is what is asked
+        # The origin starts its recipe at the start of the load, and the recipe defines when things happen.
+        in_one_piece=True,
+        allowed_failures=1.0,  # the requests are expected to fail while the origin fails
         metrics=(RECOVERY,),
         judged=(RECOVERY,),
         why_unknown=_why_no_recovery,

@@ -19,18 +19,21 @@ from loadtests.workload.load import MAX_RATE
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-# About what a search takes, as simulated: for the time that is announced.
-SHORT_LASTS = 1.4  # times ``probe_s``: the mean of short probes, of which those that bisect are longer
-PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # short and long ones, of 3% and of 10% between fail and pass
+# The average effort of a simulated search, used only to estimate its duration.
+SHORT_LASTS = 1.4  # times ``probe_s``: the mean of the short probes, because bisecting probes are longer
+PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # short and long probes, with a final ratio of 3% and of 10%
 COARSE = 0.06
-BETWEEN_S = 1.0  # from one probe to the next, until the generator is ready
+BETWEEN_S = 1.0  # the pause between probes, until the generator is ready
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Search(Pace):
-    """A search for the highest rate within ``objective``, from ``start_rate`` on, with short probes of ``probe_s``
-    seconds, some of them two or three times as long, and long ones of ``confirm_s``, or longer where those have too
-    little for the percentile."""
+    """A search for the highest rate within ``objective``.
+
+    The search starts at ``start_rate``. It uses short probes of ``probe_s`` seconds (some two or three times as long)
+    and long probes of ``confirm_s`` seconds. A long probe is longer if it would have too few requests for the
+    percentile.
+    """
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
@@ -40,8 +43,8 @@ class Search(Pace):
     probe_s: Annotated[Duration, Meta(description="How long a short probe lasts.")] = 2.0
     confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
 
-    unit: ClassVar[str] = ""  # of its rates: what is counted, per second
-    whole: ClassVar[bool] = False  # whether only whole numbers are tried
+    unit: ClassVar[str] = ""  # the unit of its rates; empty means the counted unit per second
+    whole: ClassVar[bool] = False  # whether the search tries only whole numbers
 
     def __post_init__(self) -> None:
         least, most = self.rates
@@ -63,7 +66,7 @@ class Search(Pace):
 
     @property
     def probes(self) -> tuple[int, int]:
-        """About how many short and long ones it makes."""
+        """The approximate numbers of short and long probes."""
         return PROBES_FINE if self.step_ratio < COARSE else PROBES_COARSE
 
     @property
@@ -79,8 +82,16 @@ class Search(Pace):
         return f"within {self.objective}"
 
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
-        """Within what it is searched, and how; ``counts`` is what is counted, and ``unit`` that of rates. Raises
-        ValueError that begins with the field."""
+        """Return the objective and the plan of the search.
+
+        Args:
+            work: The work of the test.
+            counts: The name of the counted units.
+            unit: The unit of rates.
+
+        Raises:
+            ValueError: If the objective isn't valid. The text starts with the field.
+        """
         objective = objectives.parse(self.objective, work.terms)
         return objective, SearchPlan(
             start_rate=self.start_rate,
@@ -96,17 +107,17 @@ class Search(Pace):
         )
 
     def limits(self, work: Work) -> tuple[Limit, ...]:
-        """The limits of its objective."""
+        """Return the limits of the objective."""
         return objectives.parse(self.objective, work.terms).limits
 
     def needed(self, objective: Objective, work: Work) -> float:
-        """How much of what is counted a probe needs for the objective's percentiles."""
+        """Return how many counted units a probe needs for the objective's percentiles."""
         return objective.requests * work.counts_each
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RateSearch(Search):
-    """A search for the highest rate. Random arrivals are others in each probe."""
+    """A search for the highest rate. Each probe has different random arrivals."""
 
     arrivals: Arrivals = "random"
     precision: Annotated[Share, Meta(description="The ratio between fail and pass at the end, minus 1.")] = PRECISION

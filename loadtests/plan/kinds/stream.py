@@ -1,4 +1,4 @@
-"""Streams of server-sent events, many at once, and what other requests feel meanwhile."""
+"""Many streams of server-sent events at once, and the response times of other requests during the streams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def streams_of(trial: Trial) -> Streams | None:
-    """What became of a trial's streams; None where it had none."""
+    """Return the results of a trial's streams, or None if the trial had none."""
     return trial.result.streams if trial.result else None
 
 
@@ -134,7 +134,7 @@ KINDS = (
         cost_unit=EVENTS,
         time_name="response time of other requests",
         timed_unit="request",
-        allowed_failures=1.0,  # that others wait while all threads stream is what is asked
+        allowed_failures=1.0,  # other requests wait while all threads stream, and the kind measures this
         metrics=METRICS,
         judged=(EVENTS_PER_S, _asked, Farthest((P99, P95))),
         has_metric=_has_metric,

@@ -1,4 +1,4 @@
-"""What a test of streams asks for: streams of server-sent events, other requests meanwhile, and how many at once."""
+"""The work of a test of streams: server-sent events, other requests at the same time, and the number of streams."""
 
 from __future__ import annotations
 
@@ -28,19 +28,28 @@ if TYPE_CHECKING:
     from loadtests.plan.fields import TablePlace
 
 LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
-ENDINGS = "/events/ended"  # tells whose views have ended
+ENDINGS = "/events/ended"  # returns the views that have ended
 LARGEST = 1024 * 1024  # bytes of an event
-MORE_S = 2.0  # of grace, after the length of a stream: for those that are late
-PROBE_GRACE_S = 1.0  # after a probe, for what is under way: a stream that has no event by then is one without
+MORE_S = 2.0  # grace period after the length of a stream, for late streams
+PROBE_GRACE_S = 1.0  # after a probe; a stream without an event by then counts as unanswered
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Streaming(Work):
-    """Reads streams of the endpoint ``path``, which takes the parameters ``events`` and ``every``; each that has ended
-    begins again. The pace says how many at once, and the rate of requests of the path ``meanwhile``.
+    """Read streams of an endpoint, and start each stream again after it has ended.
 
-    ``leave_s``: so long after it was due each client leaves. ``slow``: further clients at once, who read nothing for
-    ``pause_s`` after the first of their events, which have ``size`` bytes."""
+    The pace defines the number of streams at once and the rate of other requests.
+
+    Args:
+        path: The endpoint. It accepts the parameters ``events`` and ``every``.
+        events: The events of a stream.
+        every_s: The time between events.
+        meanwhile: The path of the other requests.
+        leave_s: Each client leaves this long after its stream was due.
+        slow: The number of additional clients that read slowly.
+        pause_s: Slow clients read nothing for this long after their first event.
+        size: The bytes of a slow client's event.
+    """
 
     can_interleave = False
     terms = OF_STREAMS
@@ -68,12 +77,13 @@ class Streaming(Work):
 
     @property
     def length_s(self) -> float:
-        """How long a stream lasts that is never late."""
+        """The length of a stream without delays."""
         return self.events * self.every_s
 
     @property
     def opening_s(self) -> float:  # type: ignore[override]
-        return 2 * self.length_s + (self.pause_s if self.slow else 0)  # one is read before, some are under way after it
+        # One stream is read before the load, and some still run after it.
+        return 2 * self.length_s + (self.pause_s if self.slow else 0)
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
@@ -154,7 +164,7 @@ class StreamSearch(Search):
 
     @property
     def probes(self) -> tuple[int, int]:
-        return 9, 4  # as measured: p99 of so few requests varies more than in the simulation
+        return 9, 4  # as measured: the p99 of so few requests varies more than in the simulation
 
     @property
     def seconds(self) -> float:
@@ -170,7 +180,7 @@ class StreamSearch(Search):
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
         assert isinstance(work, Streaming)
         objective, plan = super().plan(work, counts, unit)
-        # Not all streams have begun before the length of one; and other requests have the same rate in every probe.
+        # All streams have started only after the length of one. Other requests have the same rate in every probe.
         short_s = max(self.probe_s, 2 * work.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
         long_s = max(self.confirm_s, short_s, needed / self.rate)

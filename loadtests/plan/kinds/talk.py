@@ -1,4 +1,4 @@
-"""What works over WebSockets have in common: with which consumer they talk, and what a message is."""
+"""The base of all works over WebSockets: the consumer and the messages."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from loadtests.plan.kinds.work import Work
 from loadtests.workload import Load, Request
 from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
 
-PROTOCOL = "websocket"  # of the generator, and what a setup must be able to speak
-# Which of Channels' consumers, and so below which prefix and in which dialect; a setup of another dialect has one
-# alone.
+PROTOCOL = "websocket"  # the generator's protocol, and a feature that a setup must support
+# The path prefix and the dialect of each Channels consumer. A setup of another dialect has only one consumer.
 CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json": ("/ws/json/", "json")}
-# A payload has the number of its message; some servers take no more than 1 MiB.
+# A payload contains the number of its message. Some servers accept at most 1 MiB.
 LEAST_BYTES, MOST_BYTES = 32, 1_000_000
-OPENING_S = 0.003  # about what a connection takes until it is ready, for the time left only
-SLICE_GRACE_S = 1.0  # for messages that are on their way when a slice is over; later ones come to the next
-LISTENS_S = 1.0  # for what comes twice or astray, after the end
-GRACE_S = 2.0  # for what is on its way when a probe is over: one that was too much waits for all that was lost
+OPENING_S = 0.003  # the approximate time to open a connection, used only to estimate the time left
+SLICE_GRACE_S = 1.0  # for messages in flight at the end of a slice; later messages count in the next slice
+LISTENS_S = 1.0  # after the end, for duplicate and stray messages
+GRACE_S = 2.0  # for messages in flight at the end of a probe; a probe above the capacity waits for all lost messages
 
 Connections = Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that are held.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Talk(Work):
-    """A work over WebSockets; ``does`` is what it is to the generator (see Conversation)."""
+    """A work over WebSockets. ``does`` is its name in the generator (see ``Conversation``)."""
 
     does: ClassVar[str]
 
@@ -41,13 +40,13 @@ class Talk(Work):
 
     @property
     def conversation(self) -> Conversation:
-        """What is said, to a setup that speaks as Channels' consumers do."""
+        """The conversation with a setup that works like Channels' consumers."""
         prefix, dialect = CONSUMERS[self.consumer]
         return Conversation(self.does, dialect, prefix, size=self.size, compression=self.compression, **self.audience)
 
     @property
     def audience(self) -> dict[str, Any]:
-        """The fields of its conversation that say who only listens."""
+        """The fields of the conversation about clients that only listen."""
         return {}
 
     @property
@@ -56,7 +55,7 @@ class Talk(Work):
 
     @property
     def held_connections(self) -> int:
-        """How many connections stay open for the whole of it."""
+        """The number of connections that stay open for the whole load."""
         return self.connection_count
 
     @property
@@ -92,14 +91,16 @@ class Talk(Work):
 
     @property
     def with_whom(self) -> str:
-        """Which consumer, where it is not the usual one, and whether messages are compressed."""
+        """A description of the consumer, if it isn't the usual one, and of the compression."""
         consumer = "" if self.consumer == "async" else f" with a {self.consumer} consumer"
         return f"{consumer}{', compressed' if self.compression else ''}"
 
 
 def in_dialect(load: Load, dialect: str) -> Load:
-    """The load on a setup of that dialect; as it is where it is no conversation, or the setup speaks as Channels
-    does."""
+    """Return the load in a setup's dialect.
+
+    A load without a conversation isn't changed, and neither is a load for a setup that works like Channels' consumers.
+    """
     conversation = load.conversation
     if conversation is None or dialect in ("", "plain"):
         return load

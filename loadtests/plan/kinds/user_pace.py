@@ -1,4 +1,4 @@
-"""Paces of users who run a journey: a number of them again and again, new ones at a rate, or a search for the most."""
+"""Paces of users with a journey: a number of repeating users, new users at a rate, or a search for the most users."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from loadtests.workload.users import MOST_USERS
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-FEWEST_COMING, MOST_COMING = 0.1, 1000.0  # new users a second
-USERS_OR_RATE = ("users", "rate")  # a pace has one of them
+FEWEST_COMING, MOST_COMING = 0.1, 1000.0  # new users per second
+USERS_OR_RATE = ("users", "rate")  # a pace has exactly one of them
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UserLoop(TimedPace):
-    """A number of users who run the journey again and again. Their rate is arithmetic, users over think and response
-    time, and says nothing of a capacity: a server that answers slowly is asked less."""
+    """A number of users who repeat the journey.
+
+    Their request rate follows from the number of users, their think time and the response time. It isn't a capacity,
+    because a slow server gets fewer requests.
+    """
 
     users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="How many users run the journey again and again.")]
 
@@ -53,7 +56,7 @@ class UserLoop(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NewUsers(TimedPace):
-    """``rate`` new users a second, who run the journey once and leave: they come whatever the answers take."""
+    """New users at a ``rate`` per second. Each runs the journey once. They arrive even if answers are slow."""
 
     rate: Annotated[Positive, Meta(description="How many new users come per second.")]
 
@@ -81,7 +84,7 @@ class NewUsers(TimedPace):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UserSearch(Search):
-    """A search for the most users (``model`` is ``users``), or the highest rate of new ones (``arrivals``)."""
+    """A search for the most users (``model`` is ``users``), or the highest rate of new users (``arrivals``)."""
 
     model: Annotated[
         Literal["users", "arrivals"],

@@ -1,4 +1,4 @@
-"""Works: what a test sends, whatever the pace. This is what all of them have in common."""
+"""The base class of works. A work defines the content of a load, independent of its pace."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from loadtests.workload import Load, Request, SignIn
 if TYPE_CHECKING:
     from typing import Self
 
-CEILING_CONNECTIONS = 16  # a setup that is kept busy by fewer is so by these
+CEILING_CONNECTIONS = 16  # enough to saturate every setup that fewer connections saturate
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Work(Fields):
-    """What is sent. ``terms`` is what an objective for it is about."""
+    """The content of a load. ``terms`` are the possible limits of its objectives."""
 
     terms: ClassVar[Terms] = OF_REQUESTS
     can_interleave: ClassVar[bool] = True
     files_unchanged: ClassVar[bool] = True
     has_load_curve: ClassVar[bool] = False
-    fingerprint: ClassVar[str] = ""  # a digest of what the subject leaves out
+    fingerprint: ClassVar[str] = ""  # a digest of the parts that the subject omits
     connection_count: ClassVar[int] = 0
     opening_s: ClassVar[float] = 0.0
     counts_each: ClassVar[float] = 1.0
-    deployment: ClassVar[str] = ""  # a word of WAYS in kinds/deployment.py: what is done to the server under the load
-    knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # what setups are started with for it
+    deployment: ClassVar[str] = ""  # a value of WAYS in kinds/deployment.py: how the server is replaced under load
+    knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # the knobs to start setups with
     slice_grace_s: ClassVar[float | None] = None
     """How long the first slice waits for what is outstanding (``plan.slices``); None: as long as a request may take."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:
-        """What is sent, in words."""
+        """Describe the sent requests or messages."""
 
     @property
     @abstractmethod
     def comparison_key(self) -> tuple[object, ...]:
-        """What makes two works alike."""
+        """The values that make two works comparable."""
 
     @property
     @abstractmethod
     def setup_features(self) -> frozenset[str]:
-        """What a setup must be able to do: HTTP, WEBSOCKET, or a word of ``loadtests.setups.CANNOT``."""
+        """The features that a setup must support: HTTP, WEBSOCKET, or a word of ``loadtests.setups.CANNOT``."""
 
     @abstractmethod
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        """The load on a server; ``fields`` are those that do not depend on the work."""
+        """Create the load on a server. ``fields`` are the fields that don't depend on the work."""
 
     @property
     def waits_on_purpose(self) -> bool:
@@ -62,54 +62,65 @@ class Work(Fields):
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
-        """The requests that every setup must answer alike before any load."""
+        """The requests that every setup must answer in the same way before the load."""
         return ()
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        """Whether figures need the memory that processes have before there is any load."""
+        """Return whether figures need the memory of the processes before the load."""
         return False
 
     def describe(self, subject: str, pace: Pace, unit: str) -> str:
-        """What is sent at which pace, in words."""
+        """Describe the work and its pace."""
         return f"{subject}{pace.phrase(self, unit)}"
 
     def loop_phrase(self, clients: int | None) -> str:
-        """A closed loop, as the end of a sentence."""
+        """Describe a closed loop as the end of a sentence."""
         return f" as fast as {plural(clients or self.connection_count, 'connection')} can"
 
     def loop_condition(self, clients: int | None) -> str:
-        """Under which condition the figures of a closed loop hold."""
+        """Return the test conditions of a closed loop."""
         return f"with {plural(clients or self.connection_count, 'connection')}"
 
     def samples(self, pace: Pace) -> float:
-        """How many times a trial measures, if answers take no time; infinite where that is not known."""
+        """Return the number of measured values in a trial with immediate answers, or infinity if it isn't known."""
         return float("inf") if pace.rate_found is None else int(pace.rate_found * pace.seconds)
 
     def requests_per_s(self, of_users: bool) -> float | None:
-        """How many requests a second each user makes, or each new one a second, if answers take no time; None where
-        that is not known."""
+        """Return the request rate with immediate answers, or None if it isn't known.
+
+        Args:
+            of_users: Whether to return the rate of each user, or else of each new user per second.
+        """
         return None
 
     def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
-        """The work and the closed loop that find the ceiling of this one."""
+        """Return the work and the closed loop that find the ceiling of this work."""
         return self, ClosedLoop(duration_s=duration_s)
 
     def with_requests(self, requests: tuple[Request, ...]) -> Self:
-        """The work with other requests; as it is where it sends none of its own."""
+        """Return the work with other requests, or unchanged if it doesn't send HTTP requests."""
         return self
 
     def with_bodies(self) -> Self:
-        """The work of a run folder with the bodies that files have. Raises UserError where one is another."""
+        """Return the work of a run folder with the bodies of its files.
+
+        Raises:
+            UserError: If a file has changed.
+        """
         return self
 
     def with_processes(self, processes: int) -> Self:
-        """The work with its load made by that many processes, where that is its choice."""
+        """Return the work with this number of load processes, if the work chooses their number."""
         return self
 
     def with_journey(self, file: Path | None, sign_in: SignIn | None) -> Self:
-        """The work with its users on the journey in a file (its own without one). Raises UserError."""
+        """Return the work with its users on the journey in a file. Without a file, they keep their journey.
+
+        Raises:
+            UserError: If the file isn't valid.
+        """
         return self
 
     def quick(self) -> Self:
-        """The work made short: a first look at whether all works."""
+        """Return a short form of the work, for a first check that everything works."""
         return self

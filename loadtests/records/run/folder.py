@@ -1,7 +1,7 @@
-"""The run folder: what a run leaves behind, written after every trial and read by all that follows.
+"""Write and read the folder of a run.
 
-A file is written under a temporary name and renamed, so a run that is cut off at any moment leaves a folder that can
-be read and reported on.
+The run writes it after every trial. Each file is written under a temporary name and then renamed. If a run is
+interrupted at any moment, its folder can still be read and reported on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from loadtests.records.run.run_record import RunRecord
 
 
 class Run:
-    """A run folder. ``record`` is what its run.json holds."""
+    """A run folder. ``record`` is the content of its run.json."""
 
     def __init__(self, path: Path, record: RunRecord) -> None:
         self.path = path
@@ -29,7 +29,11 @@ class Run:
 
     @classmethod
     def create(cls, path: Path, record: RunRecord) -> Run:
-        """Makes the folder and its run.json. Raises UserError where the folder exists or cannot be made."""
+        """Create the folder and its run.json.
+
+        Raises:
+            UserError: If the folder exists or can't be created.
+        """
         require_new(path)
         files.make_folder(path / "trials")
         run = cls(path, record)
@@ -38,9 +42,15 @@ class Run:
 
     @classmethod
     def open(cls, path: Path) -> Run:
-        """Opens a run folder, given as a path or as the name of a folder below results/.
+        """Open a run folder.
 
-        It may be somebody else's: all of it is checked before it is used. Raises UserError.
+        The folder can come from another person, so this method checks all files before they are used.
+
+        Args:
+            path: A path, or the name of a folder below results/.
+
+        Raises:
+            UserError: If it isn't a valid run folder.
         """
         for folder in (path, files.RESULTS / path):
             if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
@@ -66,22 +76,33 @@ class Run:
         )
 
     def trials(self) -> list[Trial]:
-        """All trials in the order of their numbers and attempts. Raises UserError for a file that is not a trial."""
+        """Return all trials, sorted by number and attempt.
+
+        Raises:
+            UserError: If a file isn't a trial.
+        """
         slots = {slot.number: slot for slot in self.record.order}
         found = [read.trial(file, slots) for file in (self.path / "trials").glob("*.json")]
         return sorted(found, key=lambda trial: (trial.number, trial.attempt))
 
 
 def require_new(path: Path) -> None:
-    """Raises UserError where a folder cannot be made: there is something of that name, or nothing can be written."""
+    """Check that a new folder can be created.
+
+    Raises:
+        UserError: If the path exists already, or its parent isn't writable.
+    """
     if os.path.lexists(path):
         raise UserError(f"{path} exists already; name another folder with --output")
     files.require_writable(path)
 
 
 def runs(folder: Path | None = None) -> list[Path]:
-    """The run folders below ``folder`` (``results/``), the newest name last; none where it is missing. Raises UserError
-    where it cannot be read."""
+    """Return the run folders below ``folder`` (by default ``results/``), sorted by name. A missing folder has no runs.
+
+    Raises:
+        UserError: If the folder can't be read.
+    """
     folder = folder or files.RESULTS
     try:
         names = sorted(os.listdir(folder))
@@ -93,7 +114,11 @@ def runs(folder: Path | None = None) -> list[Path]:
 
 
 def _require_closed(folder: Path) -> None:
-    """Raises UserError for a link in a run folder that leads out of it: what is written must stay inside."""
+    """Refuse links in a run folder that lead out of it, because a report must not write outside the folder.
+
+    Raises:
+        UserError: If there is such a link.
+    """
     root = folder.resolve()
     for inside in (folder, folder / "charts", folder / "trials"):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(inside) as found:
@@ -104,9 +129,9 @@ def _require_closed(folder: Path) -> None:
 
 def _leads_into(link: Path, root: Path) -> bool:
     try:
-        link.stat()  # fails for a link to itself, which `resolve` follows nowhere and returns since Python 3.13
+        link.stat()  # fails for a link to itself. Since Python 3.13, `resolve` returns such a link without an error.
     except FileNotFoundError:
-        pass  # what is written through it has to be inside, too
+        pass  # the target may not exist yet, but it must be inside too
     except OSError:
         return False
     return link.resolve().is_relative_to(root)

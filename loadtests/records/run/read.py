@@ -1,4 +1,4 @@
-"""From JSON to records. A file may be foreign: its types and their rules are checked before anything uses it."""
+"""Convert JSON to records. A file can come from another person, so its types and rules are checked before use."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ from loadtests.records.run.run_record import RunRecord
 from loadtests.workload import Workload
 
 SCHEMA = 5
-MOST_BYTES = 100_000_000  # of one file: a trial of a day has a timeline of 15 MB
-LONGEST_MESSAGE = 300  # letters of what is wrong: a value that is repeated in it may be vast
-DEEPEST = 12  # of the values in run.json
+MOST_BYTES = 100_000_000  # a trial of a whole day has a timeline of 15 MB
+LONGEST_MESSAGE = 300  # characters; the message can contain a very long value
+DEEPEST = 12  # nesting of values in run.json
 
 
 def run_record(file: Path) -> RunRecord:
-    """The run that a run.json describes. Raises UserError: file, what is wrong, where in it."""
+    """Read the record of a run from run.json.
+
+    Raises:
+        UserError: If the file isn't valid. The message contains the file, the problem and its place.
+    """
     values = _object(file)
     with _as_one_line(f"{file} does not describe a run"):
         _require_plain(values)
@@ -43,9 +47,14 @@ def run_record(file: Path) -> RunRecord:
 
 
 def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
-    """The trial in a file below ``trials/``, of a run with that order by number.
+    """Read a trial from a file below ``trials/``.
 
-    Raises UserError: file, what is wrong, where in it.
+    Args:
+        file: The file.
+        slots: The order of the run, by number.
+
+    Raises:
+        UserError: If the file isn't valid. The message contains the file, the problem and its place.
     """
     values = _object(file)
     with _as_one_line(f"{file} is not a trial"):
@@ -62,7 +71,7 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
 
 
 def _object(file: Path) -> dict[str, Any]:
-    """The object in a file, without the number of its schema."""
+    """Return the object in a file without its schema number."""
     try:
         values = msgspec.json.decode(files.read(file, MOST_BYTES), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -76,7 +85,11 @@ def _object(file: Path) -> dict[str, Any]:
 
 
 def _require_plain(value: Any, depth: int = 0) -> None:
-    """Raises ValueError for values that are nested deeply, and numbers of more than 64 bits."""
+    """Refuse deeply nested values and numbers of more than 64 bits.
+
+    Raises:
+        ValueError: If there is such a value.
+    """
     if depth > DEEPEST:
         raise ValueError(f"it is nested more than {DEEPEST} deep")
     if isinstance(value, int) and abs(value) >= 2**64:
@@ -86,7 +99,12 @@ def _require_plain(value: Any, depth: int = 0) -> None:
 
 
 def _require_usable(test: Test) -> None:
-    """Raises ValueError or UserError for a test whose requests or texts cannot be made."""
+    """Check that the requests and texts of a test can be created.
+
+    Raises:
+        ValueError: If a text or a recorded request isn't valid.
+        UserError: If a request isn't valid.
+    """
     if test.requests:
         Workload(test.requests)
     if any(index >= len(test.requests) for _, index in getattr(test.pace, "recorded", ())):
@@ -97,7 +115,7 @@ def _require_usable(test: Test) -> None:
 
 @contextmanager
 def _as_one_line(what: str) -> Iterator[None]:
-    """Turns what is raised where a value is not as it should be into a UserError."""
+    """Convert errors about invalid values to a UserError of one line."""
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, UserError) as error:

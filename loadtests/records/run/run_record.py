@@ -1,4 +1,4 @@
-"""run.json as a type: what was run, on what, in which order."""
+"""The type of run.json: the study, the machines and the order of a run."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from loadtests.records import Advice
 from loadtests.records.bounds import Amount, FileName, Moment, Name, Number, Ordinal, Positive, Share, Variable, about
 from loadtests.workload.secrets import without_secret_headers
 
-PACKAGES = ("packages", "node_packages", "stack_2016")  # keys of versions that hold versions by names
+PACKAGES = ("packages", "node_packages", "stack_2016")  # keys in versions whose values are dicts from names to versions
 
 
 @dataclasses.dataclass(frozen=True)
 class Expectation:
-    """What every setup must answer to one request."""
+    """The required answer of every setup to one request."""
 
     status: Annotated[int, about("The status.")]
     content_type: Annotated[str, about("The content type.")]
@@ -34,7 +34,7 @@ Ceilings = dict[Name, dict[Name, Positive]]
 
 @dataclasses.dataclass(frozen=True)
 class SetupRecord:
-    """A setup as it was."""
+    """A setup in the run."""
 
     label: Annotated[str, about("Its label.")]
     interface: Annotated[str, about("Its interface.")]
@@ -43,7 +43,7 @@ class SetupRecord:
 
 @dataclasses.dataclass(frozen=True)
 class LeftOut:
-    """A setup that is not measured."""
+    """A setup that isn't measured."""
 
     label: Annotated[Name, about("Its label.")]
     test: Annotated[Name | None, about("The test in which it is not; null for all of them.")]
@@ -52,7 +52,7 @@ class LeftOut:
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """When to stop adding blocks."""
+    """The condition to stop adding blocks."""
 
     until: Annotated[Share, about("When the widest interval is plus or minus this share.")]
     max_time_s: Annotated[Positive, about("When this time is over.")]
@@ -60,7 +60,7 @@ class Goal:
 
 @dataclasses.dataclass(frozen=True)
 class OwnProject:
-    """A project of the user's that was served."""
+    """The user's own project, if the run served one."""
 
     options: Annotated[
         dict[str, str | dict[str, str | list[str]]],
@@ -85,7 +85,7 @@ class OwnProject:
 
 @dataclasses.dataclass(frozen=True)
 class Git:
-    """The project's revision; null where git does not know."""
+    """The revision of the project. Fields are None if git doesn't know them."""
 
     revision: Annotated[Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None, about("The revision.")]
     dirty: Annotated[bool | None, about("Whether the working tree differed from it.")]
@@ -93,7 +93,7 @@ class Git:
 
 @dataclasses.dataclass(frozen=True)
 class OtherHost:
-    """The host of the servers, where it is not the one that the load came from."""
+    """The host of the servers, if it isn't the machine that generated the load."""
 
     address: Annotated[str, about("Its address as it was given.")]
     listens_on: Annotated[str, about("The address that the load went to.")]
@@ -109,7 +109,7 @@ class OtherHost:
 
 @dataclasses.dataclass(frozen=True)
 class OtherClient:
-    """A further machine, or a worker that came, that made an equal part of the load."""
+    """A client machine or an external worker that generated an equal part of the load."""
 
     address: Annotated[str, about("Its address as it was given; a worker's number and host.")]
     same_machine: Annotated[bool, about("It is the harness's machine: SSH led back to it, or the worker came from it.")]
@@ -122,7 +122,7 @@ class OtherClient:
 
 @dataclasses.dataclass(frozen=True)
 class ExpectedWorkers:
-    """The workers that others started, and the master they came to."""
+    """The workers that the user started, and the master that they connected to."""
 
     count: Annotated[Ordinal, about("How many made the load, in equal parts.")]
     bind: Annotated[str, about("Where the master listened, with its port.")]
@@ -131,7 +131,7 @@ class ExpectedWorkers:
 
 @dataclasses.dataclass(frozen=True)
 class ServiceHost:
-    """The host that a service had to itself."""
+    """The separate host of a service."""
 
     service: Annotated[Name, about("The service.")]
     address: Annotated[str, about("The host's address as it was given.")]
@@ -146,7 +146,7 @@ class ServiceHost:
 
 @dataclasses.dataclass(frozen=True)
 class RunRecord:
-    """What was run, on what, in which order."""
+    """The study, the machines and the order of a run."""
 
     name: Annotated[FileName, about("The study's name.")]
     created: Annotated[Moment, about("When the run began (UTC).")]
@@ -209,13 +209,13 @@ class RunRecord:
 
     @property
     def places_left_out(self) -> frozenset[tuple[str, str]]:
-        """Labels and tests of what is left out of a single test."""
+        """The labels and tests of setups that are left out of a single test."""
         return frozenset((one.label, one.test) for one in self.left_out if one.test is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that run.json holds, without its schema number."""
+        """Return the content of run.json without its schema number."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        # A recording is long and must not be copied first.
+        # A recording is long, so don't copy it first.
         return {
             name: self._study() if name == "study" else msgspec.to_builtins(value) for name, value in fields.items()
         }

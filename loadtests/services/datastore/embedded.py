@@ -1,9 +1,10 @@
-"""The embedded datastore as a program: ``python -m loadtests.services.datastore.embedded``.
+"""Run the embedded datastore: ``python -m loadtests.services.datastore.embedded``.
 
-It listens on two free ports of loopback, one for gRPC and one for HTTP, and writes their addresses to the files
-``datastore.grpc`` and ``datastore.http`` in RUN_DIR. One that is started again there listens where its predecessor did,
-so that clients find it. DATASTORE_DELAY_MS is what each request waits. Where DATASTORE_EMULATOR_HOST names another it
-looks whether that is there, and ends.
+The datastore listens on two free ports of the loopback interface, one for gRPC and one for HTTP, and writes their
+addresses to the files ``datastore.grpc`` and ``datastore.http`` in RUN_DIR. If it is started again with the same
+folder, it uses the same ports, so that clients find it. Each request waits for DATASTORE_DELAY_MS.
+
+If DATASTORE_EMULATOR_HOST names another datastore, the program checks that it is reachable, and exits.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LOOKED_FOR_S = 5.0
 
 
 def main() -> None:
-    """Runs until a signal ends it."""
+    """Run until a signal ends it."""
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
         _look_for(host)
         return
@@ -34,7 +35,11 @@ def main() -> None:
 
 
 def _look_for(host: str) -> None:
-    """Says that the datastore is used, or that it is not there: then all that use it would fail one by one."""
+    """Check that another datastore is reachable.
+
+    If it isn't, exit with an error, because all its clients would fail.
+
+    """
     name, _, port = host.rpartition(":")
     try:
         socket.create_connection((name.strip("[]"), int(port)), LOOKED_FOR_S).close()
@@ -45,7 +50,7 @@ def _look_for(host: str) -> None:
 
 
 async def serve(folder: Path, delay_s: float) -> None:
-    """Serves over gRPC and HTTP until a signal to end."""
+    """Serve over gRPC and HTTP until a signal ends it."""
     import uvicorn
 
     from loadtests.services.datastore import over_grpc, over_http
@@ -73,10 +78,10 @@ async def serve(folder: Path, delay_s: float) -> None:
 
 
 def _listener(port: int) -> socket.socket:
-    """A socket on this port, or on a free one where that is taken.
+    """Return a socket on this port, or on a free port if it is taken.
 
-    Its protocol is given: asyncio turns Nagle's algorithm off for sockets that say TCP only, and an answer in two
-    pieces would wait 40 ms for the client's delayed acknowledgement.
+    The socket has an explicit protocol. asyncio disables Nagle's algorithm only for sockets whose protocol is TCP, and
+    an answer in two pieces would otherwise wait 40 ms for the client's delayed acknowledgement.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -89,7 +94,7 @@ def _listener(port: int) -> socket.socket:
 
 
 def _port_in(file: Path) -> int:
-    """The port in an address that was written before; 0 where there is none."""
+    """Return the port of an address from an earlier start, or 0 without an earlier start."""
     try:
         return int(file.read_text(encoding="ascii").rpartition(":")[2])
     except (OSError, ValueError):
@@ -97,7 +102,7 @@ def _port_in(file: Path) -> int:
 
 
 def _write(file: Path, port: int) -> None:
-    """The address, which is there whole or not at all."""
+    """Write the address atomically."""
     new = file.with_name(f"{file.name}.new")
     new.write_text(f"{HOST}:{port}", encoding="ascii")
     new.rename(file)

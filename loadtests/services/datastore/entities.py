@@ -25,7 +25,7 @@ NON_TRANSACTIONAL = 2  # CommitRequest.Mode
 MOST_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
 MOST_MUTATIONS = 500  # of a commit
 MOST_NAME_BYTES = 1500  # of a kind or a name, in UTF-8 (google/datastore/v1/entity.proto)
-RESERVED = re.compile("__.*__")  # kinds and names that nobody writes (likewise)
+RESERVED = re.compile("__.*__")  # kinds and names that can't be written (google/datastore/v1/entity.proto)
 
 Clock = Callable[[], float]
 
@@ -46,7 +46,8 @@ class Entities:
     def __init__(self, clock: Clock = time.time) -> None:
         self.clock = clock
         self.stored: dict[bytes, Stored] = {}
-        # As in the service, versions start as microseconds: those of a restarted process are above its predecessor's.
+        # As in the service, versions start as microseconds, so a restarted process has higher versions than the one
+        # before.
         self._versions = itertools.count(round(clock() * 1e6))
 
     def lookup(self, request: Any) -> Any:
@@ -102,7 +103,9 @@ class Entities:
         entity.CopyFrom(getattr(mutation, operation))
         before = self.stored.get(name)
         if before is not None and before.entity == entity:
-            return before.version  # it changes nothing (MutationResult.version in google/datastore/v1/datastore.proto)
+            # a mutation without changes keeps the version (MutationResult.version in
+            # google/datastore/v1/datastore.proto)
+            return before.version
         version = next(self._versions)
         self.stored[name] = Stored(entity, version, before.created if before else now, now)
         return version

@@ -1,4 +1,4 @@
-"""The methods of google.datastore.v1.Datastore that are answered, over gRPC and HTTP: with a delay, and counted."""
+"""The implemented methods of google.datastore.v1.Datastore, over gRPC and HTTP, with a delay and counts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from loadtests.services.datastore.entities import Entities
 
 @dataclasses.dataclass(frozen=True)
 class Method:
-    """A method: its name over gRPC, the message that it takes, and what answers it. Over HTTP its name begins with a
-    small letter."""
+    """A method.
+
+    Args:
+        name: Its name over gRPC. Over HTTP, the first letter is lower case.
+        request: The type of its request.
+        answer: The function that answers it.
+    """
 
     name: str
     request: Any
@@ -34,7 +39,7 @@ METHODS = (
 
 @dataclasses.dataclass
 class MethodCounts:
-    """How many requests of each method there were, and how many of all were worked on at once at most."""
+    """The number of requests of each method, and the maximum number in progress at the same time."""
 
     requests: dict[str, int] = dataclasses.field(default_factory=dict)
     in_flight: int = 0
@@ -42,8 +47,10 @@ class MethodCounts:
 
 
 class Datastore:
-    """The entities, behind a delay that stands for the way to a real one; in one event loop, so one request at a time
-    is worked on, and any number waits."""
+    """The entities behind a delay that represents the network to a real datastore.
+
+    In the event loop, one request at a time is executed, and any number can wait.
+    """
 
     def __init__(self, delay_s: float) -> None:
         self.delay_s = delay_s
@@ -51,12 +58,16 @@ class Datastore:
         self.counts = MethodCounts()
 
     def reset(self) -> None:
-        """Forgets all."""
+        """Delete all entities and counts."""
         self.entities.stored.clear()
         self.counts = MethodCounts()
 
     async def answer(self, method: Method, request: Any) -> Any:
-        """The response to a request. Raises Refusal."""
+        """Return the response to a request.
+
+        Raises:
+            Refusal: If the request isn't valid or not implemented.
+        """
         counts = self.counts
         counts.requests[method.name] = counts.requests.get(method.name, 0) + 1
         counts.in_flight += 1

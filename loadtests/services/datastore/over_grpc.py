@@ -12,12 +12,16 @@ from loadtests.services.datastore.refusals import Refusal
 
 SERVICE = "google.datastore.v1.Datastore"
 STATUSES = {status.value[0]: status for status in grpc.StatusCode}
-# Two processes on one port would each have half of the entities.
+# Without this option, two processes could share a port, and each would have half of the entities.
 OPTIONS = (("grpc.so_reuseport", 0),)
 
 
 async def listen(datastore: Datastore, address: str) -> tuple[Any, int]:
-    """A started server on ``host:port``, and the port; 0 asks for a free one. Raises OSError."""
+    """Start a server on ``host:port``, and return it with its port. Port 0 selects a free port.
+
+    Raises:
+        OSError: If the port can't be used.
+    """
     server = grpc.aio.server(options=OPTIONS)
     handlers = {
         method.name: grpc.unary_unary_rpc_method_handler(

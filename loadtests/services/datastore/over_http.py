@@ -1,6 +1,8 @@
-"""The datastore over HTTP, as an ASGI application: protobuf in the bodies, as the client library speaks it. Next to it
-what Google's emulator has as well: ``GET /`` says that it is there, ``POST /reset`` empties it; and ``GET /counts``.
-Web pages are refused: any that somebody has open could empty it, or write."""
+"""Serve the datastore over HTTP as an ASGI application, with protobuf bodies like the client library's.
+
+It also has two paths of Google's emulator, ``GET /`` to check that it runs and ``POST /reset`` to delete everything,
+and ``GET /counts``. It refuses requests of web pages, because any open page could delete or write data.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ BY_NAME = {method.http_name: method for method in METHODS}
 
 
 def application(datastore: Datastore) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-    """The ASGI application."""
+    """Return the ASGI application."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +47,7 @@ def application(datastore: Datastore) -> Callable[[Scope, Receive, Send], Awaita
 
 
 async def _answer(datastore: Datastore, method: str, path: str, body: bytes) -> tuple[int, str, bytes]:
-    """Status, content type and body."""
+    """Return the status, content type and body of an answer."""
     if (method, path) == ("GET", "/"):
         return 200, "text/plain", b"Ok\n"
     if (method, path) == ("GET", "/counts"):

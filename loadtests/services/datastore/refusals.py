@@ -1,4 +1,4 @@
-"""What the datastore refuses: a status of google.rpc and a sentence."""
+"""The datastore's errors: a status of google.rpc and a sentence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """Those of google.rpc.Code that are needed here: the number, and the status of HTTP that stands for it
-    (google/rpc/code.proto)."""
+    """The used codes of google.rpc.Code: the number and the HTTP status (google/rpc/code.proto)."""
 
     INVALID_ARGUMENT = (3, 400)
     NOT_FOUND = (5, 404)
@@ -26,7 +25,7 @@ class Status(Enum):
 
 
 class Refusal(Exception):
-    """A request that is not done; nothing of it is."""
+    """A request that is refused as a whole."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)

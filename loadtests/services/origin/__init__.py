@@ -1,5 +1,9 @@
-"""An origin that is slow, or stumbles, as recipes say: what a service that fetches from another one is measured with.
+"""A slow or failing origin that plays recipes, to measure services that fetch from another service.
 
-``recipes`` reads them; ``player`` decides by a clock what becomes of each request; ``protocol`` does it on sockets,
-``admin`` answers below ``/_admin/``, ``counts`` counts, and ``listening`` holds them together.
+- ``recipes`` reads the recipes.
+- ``player`` decides the outcome of each request with a clock.
+- ``protocol`` serves them on sockets.
+- ``admin`` answers requests below ``/_admin/``.
+- ``counts`` counts.
+- ``listening`` connects these modules.
 """

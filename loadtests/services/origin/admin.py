@@ -1,4 +1,4 @@
-"""What an origin answers below /_admin/: its state and counts, and commands."""
+"""The origin's paths below /_admin/: its state, its counts, and commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMANDS = ("add_recipe", "restart")
 
 
 class Desk:
-    """Answers requests below /_admin/. ``port`` is where the origin listens."""
+    """Answer requests below /_admin/. ``port`` is the port of the origin."""
 
     def __init__(self, player: Player, counts: Counts, port: int) -> None:
         self.player = player
@@ -26,7 +26,7 @@ class Desk:
         self.port = port
 
     async def answer(self, method: str, path: str, body: bytes) -> Reply:
-        """The answer to a request for a path below /_admin/."""
+        """Answer a request for a path below /_admin/."""
         name = path.removeprefix(recipes.ADMIN)
         if name not in QUERIES + COMMANDS:
             return replies.text(404, f"there is: {', '.join(QUERIES + COMMANDS)}")
@@ -65,11 +65,15 @@ class Desk:
 
 
 async def stocked(added: Iterable[Recipe], port: int) -> list[Stocked]:
-    """Recipes with their bodies: made, or fetched from where they are passed on from. Raises UserError."""
+    """Return the recipes with their bodies, either generated or fetched from a URL.
+
+    Raises:
+        UserError: If a body is too large or can't be fetched.
+    """
     found: list[Stocked] = []
     for recipe in added:
         size = sum(len(one.body) for one in found)
-        require_room(size + recipe.content.size)  # before it is made
+        require_room(size + recipe.content.size)  # before the body is generated
         found.append(Stocked(recipe, await _body(recipe, port)))
     return found
 

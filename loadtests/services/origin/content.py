@@ -1,4 +1,4 @@
-"""What an origin answers with: texts, and random bytes between them that a seed decides."""
+"""The bodies of an origin: texts with seeded random bytes in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 
 from loadtests.errors import UserError, quoted
 
-MOST_BYTES = 64 * 1024**2  # of all bodies of an origin: they are held in memory
+MOST_BYTES = 64 * 1024**2  # of all bodies of an origin, because they are held in memory
 
 _SIZE = re.compile(r"([0-9]{1,12})(b|kb|mb)")
 _BYTES = {"b": 1, "kb": 1024, "mb": 1024**2}
@@ -18,24 +18,28 @@ _INSERTION = re.compile(r"<<([^<>]*)>>")
 
 @dataclasses.dataclass(frozen=True)
 class Content:
-    """A body: bytes as they are, and for each number that number of random ones."""
+    """A body. A part is either fixed bytes, or the number of random bytes."""
 
     parts: tuple[bytes | int, ...] = ()
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The size in bytes."""
         return sum(part if isinstance(part, int) else len(part) for part in self.parts)
 
     def make(self, seed: str) -> bytes:
-        """The body; the same seed makes the same."""
+        """Generate the body. The same seed generates the same body."""
         chance = random.Random(seed)
         return b"".join(_random(part, chance) if isinstance(part, int) else part for part in self.parts)
 
 
 def of_text(text: str) -> Content:
-    """The content of a ``body``: ``<<256kb>>`` in it stands for that number of random bytes. Raises ValueError."""
-    # Of what is split by a pattern with one group, every second part is what the group matched.
+    """Parse a ``body``. ``<<256kb>>`` is a placeholder for that number of random bytes.
+
+    Raises:
+        ValueError: If the text isn't valid or the body is too large.
+    """
+    # A split by a pattern with one group returns the group's matches at the odd indexes.
     split = _INSERTION.split(text)
     try:
         parts = [_size(part) if place % 2 else part.encode() for place, part in enumerate(split)]
@@ -45,7 +49,11 @@ def of_text(text: str) -> Content:
 
 
 def of_size(text: str) -> Content:
-    """The content of a ``random_content``, likewise."""
+    """Parse a ``random_content``.
+
+    Raises:
+        ValueError: If the size isn't valid or too large.
+    """
     return _bounded(Content((_size(text),)))
 
 
@@ -63,12 +71,16 @@ def _bounded(content: Content) -> Content:
 
 
 def _random(size: int, chance: random.Random) -> bytes:
-    """Random characters of base64, which fit into JSON and HTML."""
+    """Return random base64 characters, which are valid in JSON and HTML."""
     return base64.b64encode(chance.randbytes(-(-size * 3 // 4)))[:size]
 
 
 def require_room(size: int) -> None:
-    """Raises UserError where all bodies together are more than an origin holds."""
+    """Check the total size of the bodies.
+
+    Raises:
+        UserError: If they are larger than an origin can hold.
+    """
     if size > MOST_BYTES:
         raise UserError(f"the bodies together: {_too_much(size)}")
 

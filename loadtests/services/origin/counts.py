@@ -1,4 +1,4 @@
-"""What an origin counts: requests, connections, how many at a time, second by second; and its own delays."""
+"""The counts of an origin: requests, connections, concurrency, values per second, and its own delays."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from loadtests.services.origin.player import Clock, Fate
 
-KEPT_SECONDS = 7200  # of the seconds
-_TENTHS = 10  # of a millisecond: the resolution of delays
+KEPT_SECONDS = 7200  # the number of seconds that are kept
+_TENTHS = 10  # the resolution of delays is a tenth of a millisecond
 
 
 @dataclasses.dataclass
 class OriginSecond:
-    """A second, ``t`` seconds after the beginning: what happened in it, and how much was there at a time.
+    """The counts of one second, ``t`` seconds after the start.
 
-    ``in_flight`` is the mean over the second, ``most_in_flight`` and ``connections`` the most at any moment of it.
+    ``in_flight`` is the mean over the second. ``most_in_flight`` and ``connections`` are maximums.
     """
 
     t: int
@@ -31,9 +31,9 @@ class OriginSecond:
 
 
 class Counts:
-    """Counts since the beginning, or since ``clear``. Takes a clock, in seconds.
+    """Counts since the start, or since ``clear``. The clock returns seconds.
 
-    A connection counts from its first request to a recipe on, so that whoever only looks (``/_admin/``) does not count.
+    A connection counts from its first request to a recipe, so requests to ``/_admin/`` don't count.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -43,11 +43,11 @@ class Counts:
         self.clear()
 
     def clear(self) -> None:
-        """Counts anew; what is open or in flight stays so."""
+        """Reset the counts. Open connections and requests in flight stay counted."""
         self._began = self._last = self._looked = self._clock()
         self._cpu = time.process_time()
         self._requests = self._opened = self._reused = self._refused = 0
-        self._carried = self._in_flight  # requests that came before
+        self._carried = self._in_flight  # earlier requests that are still in flight
         self._most_in_flight, self._most_connections = self._in_flight, self._connections
         self._fates: Counter[str] = Counter()
         self._statuses: Counter[int] = Counter()
@@ -58,7 +58,7 @@ class Counts:
         self._second = self._fresh(0)
 
     def began(self, first: bool) -> None:
-        """A request came, the first on its connection or a later one."""
+        """Count a request, either the first or a later one on its connection."""
         second = self._turn()
         if first:
             self._connections += 1
@@ -76,7 +76,7 @@ class Counts:
         self._most_connections = max(self._most_connections, self._connections)
 
     def ended(self, fate: Fate, status: int, late_s: float) -> None:
-        """A request had its end, so much later than it was due. Of a reset one the status is not counted."""
+        """Count the end of a request, ``late_s`` after it was due. A reset request has no status."""
         second = self._turn()
         self._in_flight -= 1
         self._fates[fate.value] += 1
@@ -87,22 +87,22 @@ class Counts:
             second.answered += 1
 
     def left(self, fate: Fate) -> None:
-        """A client went away before its request had its end."""
+        """Count a client that left before its request ended."""
         self._turn()
         self._in_flight -= 1
         self._fates[Fate.STALLED.value if fate is Fate.STALLED else "gone"] += 1
 
     def closed(self) -> None:
-        """A connection that counts was closed."""
+        """Count the end of a connection."""
         self._turn()
         self._connections -= 1
 
     def refused(self) -> None:
-        """A connection was one too many."""
+        """Count a connection above the limit."""
         self._refused += 1
 
     def totals(self) -> dict[str, Any]:
-        """All of it, as /_admin/current_count says it: every request has one of ``fates``, or is in flight."""
+        """Return all counts for /_admin/current_count. Every request is in ``fates`` or in flight."""
         self._turn()
         elapsed_s = self._clock() - self._began
         return {
@@ -124,7 +124,7 @@ class Counts:
         }
 
     def seconds(self) -> list[dict[str, Any]]:
-        """The seconds that are over, the last two hours of them."""
+        """Return the completed seconds, at most the last two hours."""
         self._turn()
         return [{**dataclasses.asdict(second), "in_flight": round(second.in_flight, 3)} for second in self._seconds]
 
@@ -137,12 +137,12 @@ class Counts:
         return None
 
     def _turn(self) -> OriginSecond:
-        """The second that it is now; those before it are over, also where nothing happened in them."""
+        """Return the current second. Add the seconds before it, including seconds without requests."""
         now = self._clock()
         self._request_s += self._in_flight * (now - self._looked)
         self._looked = now
         elapsed = now - self._began
-        if elapsed - self._second.t > KEPT_SECONDS:  # nobody asks for so much of nothing
+        if elapsed - self._second.t > KEPT_SECONDS:  # skip a long time without requests
             self._second = self._fresh(int(elapsed) - KEPT_SECONDS)
             self._last = self._began + self._second.t
         while elapsed >= self._second.t + 1:

@@ -1,5 +1,7 @@
-"""Times as recipes write them (``0``, ``"50ms"``, ``"1s"``); and latencies as quantile functions:
-a chance from 0 to 1 gives a latency, so that a seed decides all."""
+"""Times in recipes (``0``, ``"50ms"``, ``"1s"``), and latencies as quantile functions.
+
+A quantile function converts a chance from 0 to 1 to a latency, so that the seed determines all latencies.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ Time = Annotated[str | int | float, Meta(extra={"allowed": 'a time of 0 or more,
 
 _NORMAL = NormalDist()
 _Z99 = _NORMAL.inv_cdf(0.99)
-_LEAST_CHANCE = 2.0**-53  # of 0 the normal distribution has no quantile
+_LEAST_CHANCE = 2.0**-53  # the normal distribution has no quantile of 0
 
 
 class LognormalTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,24 +35,24 @@ class LognormalTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A latency that is drawn from a distribution: most requests are quick, a few are very slow."""
+    """A latency from a distribution: most requests are fast, and a few are very slow."""
 
     lognormal: LognormalTimes
 
 
 class Distribution(Protocol):
-    """A latency: always the same, or drawn."""
+    """A latency, either constant or drawn."""
 
     def at(self, chance: float) -> float:
-        """The latency, in seconds, that the share ``chance`` of all is below."""
+        """Return the latency, in seconds, that the share ``chance`` of all latencies is below."""
 
     def describe(self) -> str:
-        """It in milliseconds, for a person."""
+        """Describe it in milliseconds."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """Always the same, in seconds."""
+    """A constant latency in seconds."""
 
     seconds: float
 
@@ -63,7 +65,7 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class Uniform:
-    """Anything between two times, in seconds, with equal chances."""
+    """A uniform distribution between two times in seconds."""
 
     low: float
     high: float
@@ -77,10 +79,7 @@ class Uniform:
 
 @dataclasses.dataclass(frozen=True)
 class Lognormal:
-    """A lognormal distribution by its median and its 99th percentile, in seconds: most are quick, a few are very slow.
-
-    No latency is over ``MOST_S``.
-    """
+    """A lognormal distribution by its median and its 99th percentile in seconds. No latency is above ``MOST_S``."""
 
     median: float
     p99: float
@@ -99,7 +98,11 @@ def _ms(seconds: float) -> str:
 
 
 def seconds(value: object, most_s: float = MOST_S) -> float:
-    """The seconds of a time. Raises ValueError."""
+    """Parse a time and return its seconds.
+
+    Raises:
+        ValueError: If it isn't a valid time.
+    """
     if not isinstance(value, (bool, str)) and value == 0:
         return 0.0
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
@@ -112,7 +115,11 @@ def seconds(value: object, most_s: float = MOST_S) -> float:
 
 
 def distribution(value: object) -> Distribution:
-    """The latency that a recipe's ``latency`` stands for. Raises ValueError."""
+    """Parse a recipe's ``latency``.
+
+    Raises:
+        ValueError: If it isn't valid.
+    """
     if isinstance(value, Drawn):
         median, p99 = seconds(value.lognormal.median), seconds(value.lognormal.p99)
         if not 0 < median < p99:

@@ -1,4 +1,4 @@
-"""An origin on a port of the loopback, until it is stopped."""
+"""Run an origin on a port of the loopback interface."""
 
 from __future__ import annotations
 
@@ -24,23 +24,31 @@ from loadtests.services.origin.recipes import Recipe
 
 BACKLOG = 4096
 MOST_OPEN_FILES = 2**20
-SPARE_FILES = 64  # for all that is no connection
-# Of the event loop, at the end: what was taken in the last moment is known a turn later, and gone after another.
+SPARE_FILES = 64  # for files other than connections
+# Turns of the event loop at the end. A connection that was just accepted appears one turn later, and its abort needs
+# another turn.
 LAST_TURNS = 5
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
-    """Plays recipes on a port (0: a free one) of 127.0.0.1 until a signal stops it: then it raises KeyboardInterrupt.
+    """Play recipes on a port (0: a free port) of 127.0.0.1 until a signal stops the origin, and then raise
+    KeyboardInterrupt.
 
-    ``say`` gets a line with its URL, which ``url_file`` holds for as long as it listens. Raises
-    UserError where it cannot begin.
+    Args:
+        recipes: The recipes.
+        port: The port.
+        url_file: A file that contains the URL while the origin listens.
+        say: Prints a line with the URL.
+
+    Raises:
+        UserError: If the origin can't start.
     """
     loop = uvloop.new_event_loop()
     try:
         task = loop.create_task(_serve(recipes, port, url_file, say))
         for number in STOPS:
-            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
                 loop.add_signal_handler(number, task.cancel)
         loop.run_until_complete(task)
     except asyncio.CancelledError:
@@ -51,16 +59,21 @@ def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Call
 
 @contextlib.asynccontextmanager
 async def listening(recipes: Sequence[Recipe], port: int = 0, most_open: int | None = None) -> AsyncIterator[str]:
-    """An origin that plays recipes on a port (0: a free one) of 127.0.0.1: its URL. Nothing of it is left at the end.
+    """Run an origin on a port (0: a free port) of 127.0.0.1, and yield its URL. Close everything at the end.
 
-    ``most_open`` is how many connections it takes; as many as it may have open files, by default. Raises
-    UserError.
+    Args:
+        recipes: The recipes.
+        port: The port.
+        most_open: The maximum number of connections. The default is the limit of open files.
+
+    Raises:
+        UserError: If the origin can't start.
     """
     if most_open is None:
         most_open = open_files() - SPARE_FILES
     with contextlib.closing(_bound(port)) as bound:
         port = bound.getsockname()[1]
-        # Bound, it knows its own port and so a recipe that leads back to it; the clock starts when it listens.
+        # The origin needs its port to recognize a recipe that leads back to itself. The clock starts when it listens.
         bodies = await stocked(recipes, port)
         player = Player()
         player.start(bodies)
@@ -91,7 +104,7 @@ async def _serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, sa
 
 
 def open_files() -> int:
-    """How many files this process may have open, once it has taken all that it is allowed to take."""
+    """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
     if soft == resource.RLIM_INFINITY or soft >= most:
@@ -105,7 +118,8 @@ def _bound(port: int) -> socket.socket:
     require_within("--port", port, 0, 65_535)
     bound = socket.socket()
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # also where the last one has just ended
+        # The port of an origin that has just ended can be used again.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((ADDRESS, port))
     except OSError as error:
         bound.close()
@@ -123,7 +137,7 @@ def _written(file: Path | None, url: str) -> Iterator[None]:
     if file is None:
         yield
         return
-    files.write_text(file, f"{url}\n")  # whoever reads it reads all of it
+    files.write_text(file, f"{url}\n")  # written atomically, so that readers see all of it
     try:
         yield
     finally:

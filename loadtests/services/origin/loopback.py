@@ -1,4 +1,4 @@
-"""A recipe's ``origin``: a URL of this machine's loopback, whose answer is fetched once and passed on."""
+"""A recipe's ``origin``: a loopback URL, whose answer is fetched once and then used as the body."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from loadtests.errors import UserError, quoted
 from loadtests.services.origin.content import MOST_BYTES
 
 WITHIN_S = 30.0
-ADDRESS = "127.0.0.1"  # where an origin listens
+ADDRESS = "127.0.0.1"  # the address of origins
 
 
 class Target(NamedTuple):
-    """An address of the loopback, a port, and what to ask for there."""
+    """A loopback address, a port, and a path with its query."""
 
     address: str
     port: int
@@ -23,12 +23,16 @@ class Target(NamedTuple):
 
     @property
     def host(self) -> str:
-        """As the header Host names it."""
+        """The value of the Host header."""
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
 def parse(url: str) -> Target:
-    """Where a URL leads, without looking up a name. Raises ValueError."""
+    """Parse a URL without resolving names.
+
+    Raises:
+        ValueError: If it isn't a URL of the loopback interface.
+    """
     try:
         parts = urlsplit(url)
         address = _address(parts.hostname or "")
@@ -55,12 +59,13 @@ def _address(host: str) -> str:
 
 
 async def fetched(url: str, own_port: int) -> bytes:
-    """The body that a URL is answered with, as it was sent.
+    """Fetch a URL, and return the body without decoding it.
 
-    Raises UserError, whose text goes on after the name of the key: where it leads back to the origin itself, which
-    listens on ``own_port``, and where there is no answer of status 200.
+    Raises:
+        UserError: If the URL leads to the origin itself, which listens on ``own_port``, or if the status isn't 200. The
+            text is the continuation of a message that starts with the key.
     """
-    import httpx  # few recipes pass anything on
+    import httpx  # few recipes need it
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
@@ -81,7 +86,7 @@ async def fetched(url: str, own_port: int) -> bytes:
 
 
 async def _answer(target: Target) -> tuple[int, bytearray]:
-    """Status and body, of which no more is read than is too much."""
+    """Return the status and the body. Stop reading a body that is too large."""
     import httpx
 
     body = bytearray()

@@ -1,4 +1,4 @@
-"""Plays recipes: what becomes of each request, by a clock that is handed in. No sockets here."""
+"""Play recipes: decide the outcome of each request with a clock. This module doesn't use sockets."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from loadtests.services.origin.content import require_room
 from loadtests.services.origin.recipes import Recipe, Stage, written
 from loadtests.services.origin.replies import Reply
 
-Clock = Callable[[], float]  # seconds
+Clock = Callable[[], float]  # returns seconds
 
 NO_RECIPE = 406
 OVER_LIMIT = 503
 
 
 class Fate(Enum):
-    """What becomes of a request."""
+    """The outcome of a request."""
 
-    ANSWERED = "answered"  # as the stage says
-    FAILED = "failed"  # one of its share of failures
+    ANSWERED = "answered"  # as the stage defines
+    FAILED = "failed"  # one of the stage's share of failures
     RESET = "reset"
     STALLED = "stalled"  # never answered
     OVER_LIMIT = "over_limit"
@@ -33,7 +33,7 @@ class Fate(Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Played:
-    """What is to become of a request: when, in seconds after it came, and which answer it gets."""
+    """The planned outcome of a request: the answer and its time, in seconds after the request."""
 
     fate: Fate
     latency_s: float
@@ -50,7 +50,7 @@ class Stocked:
         self._replies: dict[int, Reply] = {}
 
     def reply(self, status: int) -> Reply:
-        """The answer of a status: with the body where all is well, else with a few words."""
+        """Return the answer with a status. Only a success has the recipe's body."""
         found = self._replies.get(status)
         if found is None:
             found = self._replies[status] = self._make(status)
@@ -68,7 +68,7 @@ class Stocked:
 
 
 class Playing:
-    """A recipe that is played since a moment. Seeded: its n-th request has the same luck whenever it is played."""
+    """A recipe that started playing at some time. The n-th request always has the same random outcome."""
 
     def __init__(self, stocked: Stocked, clock: Clock) -> None:
         recipe = stocked.recipe
@@ -76,17 +76,17 @@ class Playing:
         self.in_flight = 0
         self._clock = clock
         self._began = clock()
-        # Two, so that a share of failures leaves the latencies as they are.
+        # Two generators, so that the share of failures doesn't change the latencies.
         self._luck = random.Random(f"{recipe.seed} {recipe.route} luck")
         self._chances = random.Random(f"{recipe.seed} {recipe.route} latency")
 
     @property
     def stage(self) -> Stage:
-        """The stage that is on."""
+        """The current stage."""
         return self.stocked.recipe.stage(self._clock() - self._began)
 
     def begin(self) -> Played:
-        """A request comes; it is in flight until ``end``."""
+        """Start a request. It is in flight until ``end``."""
         stage, recipe = self.stage, self.stocked.recipe
         luck, latency_s = self._luck.random(), stage.distribution.at(self._chances.random())
         self.in_flight += 1
@@ -101,7 +101,7 @@ class Playing:
         return self._played(Fate.ANSWERED, latency_s, stage.status)
 
     def end(self) -> None:
-        """A request is no longer in flight."""
+        """End a request."""
         self.in_flight -= 1
 
     def _played(self, fate: Fate, latency_s: float, status: int) -> Played:
@@ -109,7 +109,7 @@ class Playing:
 
 
 class Player:
-    """The routes of an origin, and what is played on each. Takes a clock, in seconds."""
+    """The routes of an origin and their recipes. The clock returns seconds."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self.clock = clock
@@ -118,33 +118,40 @@ class Player:
         self._prefixes: list[str] = []
 
     def start(self, recipes: Iterable[Stocked]) -> None:
-        """What it plays from the beginning, and after each ``restart``. Raises UserError, as ``add`` does."""
+        """Play the recipes from the start, and again after each ``restart``.
+
+        Raises:
+            UserError: If the bodies are too large.
+        """
         recipes = tuple(recipes)
         self.add(recipes)
         self._first = recipes
 
     def restart(self) -> None:
-        """As at the beginning: the recipes of then, at their first stage; what was added since is gone."""
+        """Restart the first recipes at their first stage, and remove recipes that were added later."""
         self.routes = {}
         self.add(self._first)
 
     def add(self, recipes: Iterable[Stocked]) -> None:
-        """Plays recipes from now on, each from its first stage, in the place of those of the same routes. Raises
-        UserError, and leaves all as it is, where all bodies together were too much to hold."""
+        """Play recipes now, each from its first stage. Replace recipes with the same routes.
+
+        Raises:
+            UserError: If the bodies together are too large. In this case nothing changes.
+        """
         routes = {**self.routes, **{one.recipe.route: Playing(one, self.clock) for one in recipes}}
         require_room(sum(len(playing.stocked.body) for playing in routes.values()))
         self.routes = routes
         self._prefixes = sorted((route for route in routes if route.endswith("*")), key=len, reverse=True)
 
     def find(self, path: str) -> Playing | None:
-        """What is played on a path: on the route that is the path, else on the longest one that it begins with."""
+        """Return the recipe of a path: the exact route, or else the longest matching prefix."""
         exact = self.routes.get(path)
         if exact is not None:
             return exact
         return next((self.routes[prefix] for prefix in self._prefixes if path.startswith(prefix[:-1])), None)
 
     def begin(self, path: str) -> Played:
-        """A request for a path (without a query) comes."""
+        """Start a request for a path (without a query)."""
         playing = self.find(path)
         if playing is None:
             words = f"there is no recipe for {path}; POST one to /_admin/add_recipe"
@@ -152,5 +159,5 @@ class Player:
         return playing.begin()
 
     def written(self) -> list[dict[str, Any]]:
-        """The recipes that are played, as JSON holds them."""
+        """Return the current recipes as values for JSON."""
         return [written(playing.stocked.recipe) for playing in self.routes.values()]

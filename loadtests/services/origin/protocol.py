@@ -1,4 +1,4 @@
-"""HTTP/1.1 as an origin speaks it: a connection, its requests one after the other, each answered when it is due."""
+"""HTTP/1.1 connections to an origin. A connection's requests are answered one after the other, when they are due."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loadtests.services.origin.player import Fate, Played, Player
 from loadtests.services.origin.replies import Reply
 
 MOST_HEAD_BYTES = 65_536  # of a request line with its headers
-_MOST_WAITING = 64  # requests on a connection, behind one that is not answered yet: no more is read
+_MOST_WAITING = 64  # requests that wait on a connection; with this many, the connection isn't read
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = recipes.ADMIN.encode()
@@ -32,7 +32,7 @@ _SAYS = {
 
 
 class _Request(NamedTuple):
-    """A request, or where ``wrong`` is not 0, what could not be read as one, and the status that says so."""
+    """A request. If ``wrong`` isn't 0, it is the status for a request that can't be handled."""
 
     method: bytes
     url: bytes
@@ -43,7 +43,7 @@ class _Request(NamedTuple):
 
 @dataclasses.dataclass
 class Shared:
-    """What the connections of an origin share. More than ``most_open`` of them are closed at once."""
+    """The state that the connections of an origin share. Connections above ``most_open`` are closed at once."""
 
     player: Player
     counts: Counts
@@ -53,22 +53,20 @@ class Shared:
 
 
 class OriginConnection(asyncio.Protocol):
-    """A connection to an origin."""
-
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self._clock = shared.player.clock
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
-        # Answers first what came before data that should not have come: else it would be lost with it.
+        # Answer the requests before unexpected data. Otherwise they would be lost with it.
         self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self._waiting: deque[_Request] = deque()
-        self._current: _Request | None = None  # what is answered now
+        self._current: _Request | None = None  # the request that is being answered
         self._played: Played | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._due = 0.0
-        self._counts = False  # it had a request to a recipe
+        self._counts = False  # whether it had a request to a recipe
         self._broken = False
         self._head_bytes = 0
         self._in_head = True
@@ -76,7 +74,7 @@ class OriginConnection(asyncio.Protocol):
         self._body = bytearray()
         self._wrong = 0
 
-    # What asyncio calls.
+    # Called by asyncio.
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
@@ -87,7 +85,7 @@ class OriginConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._shared.open.discard(self)
-        del self._parser  # which knows this one: nothing is left for the garbage collector
+        del self._parser  # breaks the reference cycle, so that the garbage collector has nothing to do
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:
@@ -107,7 +105,7 @@ class OriginConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._broken = True  # it is answered, and what follows is no HTTP/1.1
+            self._broken = True  # the request is answered, but the following data isn't HTTP/1.1
         except httptools.HttpParserError:
             self._give_up(400)
         if self._in_head and self._head_bytes > MOST_HEAD_BYTES:
@@ -117,10 +115,10 @@ class OriginConnection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def abort(self) -> None:
-        """Ends it at once."""
+        """Close the connection immediately."""
         self._transport.abort()
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_message_begin(self) -> None:
         self._url, self._body, self._wrong = b"", bytearray(), 0
@@ -136,7 +134,7 @@ class OriginConnection(asyncio.Protocol):
         self._in_head, self._head_bytes = False, 0
 
     def on_body(self, data: bytes) -> None:
-        # Only a recipe is of interest; of one that is too long, enough to recognise it.
+        # Only recipes have a relevant body. Keep enough data to recognize a recipe that is too long.
         if self._url.startswith(_ADMIN) and not self._wrong:
             self._body += data
             if len(self._body) > recipes.MOST_RECIPE_BYTES:
@@ -156,7 +154,7 @@ class OriginConnection(asyncio.Protocol):
             self._waiting.append(_Request(b"", b"", False, b"", status))
 
     def _take_next(self) -> None:
-        """Begins what waits, in its order, until something takes time."""
+        """Start the waiting requests in order, until one of them takes time."""
         while self._waiting and self._current is None and not self._transport.is_closing():
             self._current = self._waiting.popleft()
             if len(self._waiting) == _MOST_WAITING - 1:
@@ -180,7 +178,7 @@ class OriginConnection(asyncio.Protocol):
         if played.fate is Fate.STALLED:
             return
         if played.latency_s:
-            # uvloop counts whole milliseconds, from the last whole one on: without one more it would be early.
+            # uvloop counts whole milliseconds from the last whole one, so without one more the answer would be early
             whole_ms = math.ceil(played.latency_s * 1000 - 1e-6) + 1
             self._timer = self._loop.call_later(whole_ms / 1000, self._is_due)
         else:
@@ -192,7 +190,7 @@ class OriginConnection(asyncio.Protocol):
         self._take_next()
 
     def _end(self) -> None:
-        """What is played has its end."""
+        """End the request that is being played."""
         played, self._played = self._played, None
         assert played is not None
         if played.fate is Fate.RESET:

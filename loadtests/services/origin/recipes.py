@@ -1,4 +1,4 @@
-"""Recipes: what an origin does on a route, stage by stage; read from JSON."""
+"""Recipes: the behaviour of an origin on a route, stage by stage, read from JSON."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ SHIPPED = Path(__file__).with_name("recipes")
 ADMIN = "/_admin/"
 EVERYTHING = "/*"
 SEED = 2016
-MOST_RECIPE_BYTES = 500_000  # an origin answers nobody while it reads one; a large body has its size: <<20mb>>
+# An origin can't answer while it reads a recipe. For a large body, the recipe can contain its size: <<20mb>>
+MOST_RECIPE_BYTES = 500_000
 MOST_STAGE_S = 24 * 3600.0
 
 CODINGS = ("gzip", "identity")
-CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last as BBC's examples have it
+CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last as in BBC's examples
 _OWN_HEADERS = ("content-length", "transfer-encoding")
-# Visible ASCII without ? and, but at the end, without *; or * alone, as in BBC's.
+# Visible ASCII without ?, and without * except at the end, or a single *, as in BBC's recipes.
 _ROUTE = r"^(\*|/[\x21-\x29\x2b-\x3e\x40-\x7e]*\*?)\Z"
 
 Status = Annotated[int, Meta(ge=200, le=599)]
@@ -39,7 +40,7 @@ HeaderValue = Annotated[str, Meta(pattern=r"^[\t\x20-\x7e\xa0-\xff]*\Z", extra={
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
-    """What happens on a route from a time on."""
+    """The behaviour of a route from a time on."""
 
     at: Annotated[
         Time,
@@ -75,17 +76,17 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @functools.cached_property
     def at_s(self) -> float:
-        """When it begins, in seconds after the recipe was taken."""
+        """The start in seconds after the recipe starts."""
         return latencies.seconds(self.at, MOST_STAGE_S)
 
     @functools.cached_property
     def distribution(self) -> Distribution:
-        """How long its requests take."""
+        """The latency of its requests."""
         return latencies.distribution(self.latency)
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
-    """What an origin does on a route."""
+    """The behaviour of an origin on a route."""
 
     stages: Annotated[
         tuple[Stage, ...],
@@ -143,12 +144,12 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @functools.cached_property
     def content(self) -> Content:
-        """The body of answers where all is well; empty where it is passed on from an ``origin``."""
+        """The body of successful answers, or empty if it is fetched from an ``origin``."""
         return content.of_size(self.random_content) if self.random_content else content.of_text(self.body or "")
 
     @functools.cached_property
     def sent_headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers of answers, in small letters, but for those that ``gzip`` and ``closes`` decide."""
+        """The headers of answers in lower case, except the headers that ``gzip`` and ``closes`` control."""
         lower = {name.lower(): value for name, value in self.headers.items()}
         return tuple((name, value) for name, value in lower.items() if name not in ("content-encoding", "connection"))
 
@@ -159,16 +160,16 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def closes(self) -> bool:
-        """Whether the connection ends after each answer."""
+        """Whether the connection closes after each answer."""
         return any(name.lower() == "connection" and value == "close" for name, value in self.headers.items())
 
     def stage(self, elapsed_s: float) -> Stage:
-        """The stage at a time, in seconds after the recipe was taken. The last one persists."""
+        """Return the stage at a time, in seconds after the recipe starts. The last stage doesn't end."""
         return self.stages[bisect.bisect_right(self.stages, elapsed_s, key=lambda stage: stage.at_s) - 1]
 
 
 def _named(key: str, read: Callable[[], object]) -> None:
-    """Raises the ValueError of ``read`` with the key that it is about before it."""
+    """Call ``read``, and put the key before the text of its ValueError."""
     try:
         read()
     except ValueError as error:
@@ -176,12 +177,16 @@ def _named(key: str, read: Callable[[], object]) -> None:
 
 
 def names() -> list[str]:
-    """The recipes that ship."""
+    """Return the names of the included recipes."""
     return sorted(file.stem for file in SHIPPED.glob("*.json"))
 
 
 def load(name_or_path: str) -> tuple[Recipe, ...]:
-    """The recipes of a file, or of one that ships by its name. Raises UserError: file, key, what is allowed."""
+    """Read the recipes of a file, or an included recipe by its name.
+
+    Raises:
+        UserError: If it isn't valid. The message contains the file, the key and the allowed values.
+    """
     if name_or_path in names():
         path = SHIPPED / f"{name_or_path}.json"
     elif "/" not in name_or_path and not name_or_path.endswith(".json"):
@@ -195,12 +200,20 @@ def load(name_or_path: str) -> tuple[Recipe, ...]:
 
 
 def read(text: bytes, where: str) -> tuple[Recipe, ...]:
-    """The recipes in a JSON text, an object or a list of them; ``where`` begins an error. Raises UserError."""
+    """Read the recipes in a JSON text, an object or a list of objects.
+
+    Raises:
+        UserError: If a recipe isn't valid. The message starts with ``where``.
+    """
     return parse(decode.read_json(text, where), where)
 
 
 def parse(values: object, where: str) -> tuple[Recipe, ...]:
-    """The recipes in what JSON holds, likewise."""
+    """Convert JSON values to recipes.
+
+    Raises:
+        UserError: If a recipe isn't valid. The message starts with ``where``.
+    """
     if not isinstance(values, list):
         return (decode.convert(values, Recipe, where),)
     if not values:
@@ -215,6 +228,6 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
 
 
 def written(recipe: Recipe) -> dict[str, Any]:
-    """The recipe as JSON holds it."""
+    """Convert the recipe to values for JSON."""
     found: dict[str, Any] = msgspec.to_builtins(recipe)
     return found

@@ -14,7 +14,7 @@ _WITHOUT_BODY = (204, 304)
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """An answer: all of its head but the line that ends it, its body, and whether the connection ends with it."""
+    """An answer: its head without the last line, its body, and whether the connection closes after it."""
 
     status: int
     head: bytes
@@ -25,7 +25,7 @@ class Reply:
 def reply(
     status: int, body: bytes, headers: Iterable[tuple[str, str]] = (), closes: bool = False, kind: str = TEXT
 ) -> Reply:
-    """An answer with these headers, its length, and a type where they have none."""
+    """Create an answer with these headers and its length. Without a content type, use ``kind``."""
     lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
     listed = list(headers)
     if status in _WITHOUT_BODY:
@@ -39,12 +39,12 @@ def reply(
 
 
 def text(status: int, words: str) -> Reply:
-    """An answer of words."""
+    """Create an answer with a text."""
     return reply(status, words.encode())
 
 
 def as_json(status: int, value: Any) -> Reply:
-    """An answer of JSON."""
+    """Create an answer with JSON."""
     return reply(status, json.dumps(value).encode(), [("content-type", "application/json")])
 
 

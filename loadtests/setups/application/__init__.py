@@ -1,4 +1,4 @@
-"""What is served: the sample project in testproject/, or a Django project of the user's."""
+"""The served application: the sample project in testproject/, or the user's own Django project."""
 
 from loadtests.setups.application.base import Application, sample
 

@@ -18,17 +18,28 @@ from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
-ENTRY = Path(__file__).with_name("entry")  # entry points of ours, found through PYTHONPATH
-ASYNCHRONOUS = "/async/"  # what the paths of the sample's asynchronous views begin with
+ENTRY = Path(__file__).with_name("entry")  # the benchmark's entry points, found through PYTHONPATH
+ASYNCHRONOUS = "/async/"  # the prefix of the sample's asynchronous views
 
 
 @dataclasses.dataclass(frozen=True)
 class Application:
-    """The servers run in ``directory``; ``wsgi`` and ``asgi`` are the entry points (``module:name``), ``settings`` its
-    settings module. ``bin`` has its Python and the servers' commands. ``env`` is set for all of its processes.
-    ``before`` runs once before anything is served. ``health`` is a path that works within ``healthy_within_s``.
-    ``host`` is the Host header where it is not None. ``own``: the user's, not the sample project; ``websocket`` is then
-    how to talk to it, and ``base`` the project that a change to it is compared with.
+    """A Django project.
+
+    Args:
+        directory: The working directory of the servers.
+        wsgi: The WSGI entry point (``module:name``).
+        asgi: The ASGI entry point.
+        settings: The settings module.
+        bin: The folder with the project's Python and the servers' commands.
+        health: A path that works within ``healthy_within_s``.
+        healthy_within_s: The maximum time to start.
+        before: A command that runs once before the project is served.
+        env: The environment variables of all its processes.
+        host: The Host header, if not None.
+        own: Whether it is the user's project, not the sample project.
+        websocket: The WebSockets of the user's project.
+        base: The project that a change is compared with.
     """
 
     directory: Path
@@ -47,7 +58,7 @@ class Application:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that supervisor/conf.d uses, and its own."""
+        """The variables that supervisor/conf.d uses, and the project's own."""
         given = {
             "APP_DIR": str(self.directory),
             "WSGI_APP": self.wsgi,
@@ -55,12 +66,15 @@ class Application:
             "DJANGO_SETTINGS_MODULE": self.settings,
             "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
-        no_knob = {"PYTHON": ""} if self.own else {}  # it chooses among the sample project's environments
+        no_knob = {"PYTHON": ""} if self.own else {}  # PYTHON selects one of the sample project's environments
         return {**no_knob, **self.env, **{name: value for name, value in given.items() if value}}
 
     def environment_for(self, setup: Setup) -> dict[str, str]:
-        """Those, and what a setup with hopless takes: testproject/testproject/hops.py, or entry/with_hopless.py;
-        those of the base where the setup serves that."""
+        """Return the environment for a setup.
+
+        A setup with hopless also needs testproject/testproject/hops.py, or entry/with_hopless.py for the user's
+        project. If the setup serves the base, return the base's environment.
+        """
         if setup.base and self.base is not None:
             return self.base.environment_for(dataclasses.replace(setup, base=False))
         if not setup.hopless:
@@ -75,7 +89,7 @@ class Application:
         }
 
     def obstacle(self, setup: Setup) -> str | None:
-        """Why the setup cannot serve it on this machine, in a few words; None where it can."""
+        """Return why the setup can't serve the project on this machine, or None if it can."""
         if setup.base:
             base = dataclasses.replace(setup, base=False)
             return self.base.obstacle(base) if self.base else "it serves what --base names, and nothing is named"
@@ -94,8 +108,13 @@ class Application:
         return other_stacks.obstacle(setup.stack) if setup.stack else None
 
     def refused(self, setup: Setup, demands: Collection[str], requests: Sequence[Request] = ()) -> str | None:
-        """Why the setup cannot serve these requests and ``demands`` (words of ``loadtests.setups.CANNOT``), in a few
-        words; None where it can."""
+        """Return why the setup can't serve these requests, or None if it can.
+
+        Args:
+            setup: The setup.
+            demands: The needed features (words of ``loadtests.setups.CANNOT``).
+            requests: The requests.
+        """
         if setup.answers and any(one.method != "GET" or one.path not in setup.answers for one in requests):
             return f"the project of {setup.stack or setup.name} answers GET {' and GET '.join(setup.answers)} alone"
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
@@ -103,7 +122,11 @@ class Application:
         return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)
 
     def with_script(self, load: Load) -> Load:
-        """The load, with the user's script for their own WebSockets. Raises UserError where there is none."""
+        """Return the load with the user's script for their own WebSockets.
+
+        Raises:
+            UserError: If there is no script.
+        """
         if load.conversation is None or not self.own:
             return load
         if self.websocket is None:
@@ -112,13 +135,13 @@ class Application:
         return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
 
     def _no_websockets(self, setup: Setup) -> str | None:
-        """Why the setup cannot serve the user's WebSockets."""
+        """Return why the setup can't serve the user's WebSockets, or None if it can."""
         if setup.interface != "asgi":
             return "it serves WSGI, which has no WebSockets"
         return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
-        """The requests with the project's host, where they have none of their own."""
+        """Return the requests with the project's host, except requests that have a Host header."""
         if self.host is None:
             return tuple(requests)
         return tuple(
@@ -129,8 +152,11 @@ class Application:
         )
 
     def prepare(self) -> None:
-        """Runs ``before``, for the base too, and ends what it leaves running. Raises UserError with the reason where it
-        fails."""
+        """Run ``before``, also for the base, and end the processes that it leaves running.
+
+        Raises:
+            UserError: If it fails. The message contains the reason.
+        """
         if self.base is not None:
             self.base.prepare()
         if not self.before:
@@ -147,12 +173,16 @@ class Application:
 
 
 def entry_first(env: Mapping[str, str]) -> str:
-    """The PYTHONPATH of these variables, or of this process, with our entry points first."""
+    """Return the PYTHONPATH of these variables and of this process, after the benchmark's entry points."""
     return os.pathsep.join(filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]))
 
 
 def sample() -> Application:
-    """The project in testproject/, on the Python that PYTHON names. Raises UserError where that has no environment."""
+    """Return the project in testproject/ with the Python that PYTHON names.
+
+    Raises:
+        UserError: If that Python has no environment.
+    """
     python = os.environ.get("PYTHON")
     if python and (lacks := other_stacks.missing_python(python)) is not None:
         raise UserError(lacks)

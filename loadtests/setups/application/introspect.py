@@ -1,10 +1,15 @@
-"""Run by the Python of a Django project, in its directory: prints a line of JSON about it.
+"""Print a line of JSON about a Django project. The project's Python runs this script in the project's directory.
 
-Arguments are the entry points to try, as ``interface=module:name``; whether to try the whole project as well, as
-``works=check`` (its URLs, and what ``manage.py check`` finds) or ``works=answer`` (a request for a page, too);
-and that page with its host, as ``page=/shop/`` and ``host=example.org``. Ends with the reason where one of these
-fails. The object has ``django`` and ``python`` (versions), ``debug``, ``wsgi`` and ``asgi`` (of the settings, as
-``module:name`` or null) and ``middleware`` (the number). Imports nothing of this package, which is not installed there.
+Arguments:
+
+- ``interface=module:name``: an entry point to import.
+- ``works=check``: also check the URLs and run ``manage.py check``.
+- ``works=answer``: also request a page.
+- ``page=/shop/`` and ``host=example.org``: that page.
+
+The script exits with the reason if one of these fails. The JSON object has ``django`` and ``python`` (versions),
+``debug``, ``wsgi`` and ``asgi`` (from the settings, as ``module:name`` or null) and ``middleware`` (the number). The
+script imports nothing from this package, because the package isn't installed in the project's environment.
 """
 
 import importlib
@@ -46,7 +51,7 @@ def _check() -> None:
     from django.core import checks
     from django.urls import get_resolver
 
-    get_resolver().url_patterns  # noqa: B018 - imports them
+    get_resolver().url_patterns  # noqa: B018 - imports the URLs
     for found in checks.run_checks():
         if found.is_serious() and not found.is_silenced():
             sys.exit(f"manage.py check: {found.msg} ({found.id})".replace("\n", " "))
@@ -61,7 +66,7 @@ def _answer(page: str, host: str) -> None:
 
 
 def _entry_point(dotted: "str | None") -> "str | None":
-    """``mysite.wsgi:application`` from the settings' ``mysite.wsgi.application``."""
+    """Convert the settings' ``mysite.wsgi.application`` to ``mysite.wsgi:application``."""
     return ":".join(dotted.rsplit(".", 1)) if dotted else None
 
 

@@ -1,7 +1,7 @@
-"""An overlay: a virtual environment with the servers, on top of that of the user's project, which does not change.
+"""Create an overlay: a virtual environment with the servers on top of the user's environment, which isn't changed.
 
-The servers have the versions of requirements.txt; packages that the project has keep the project's versions. A server
-that conflicts with those is left out, and its setups are skipped.
+The servers have the versions of requirements.txt. Packages of the project keep their versions. If a server conflicts
+with them, it isn't installed and its setups are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HOPLESS_HERE = f"hopless @ {HOPLESS.as_uri()}"
 CONSTRAINTS = "constraints.txt"
 PACKAGES = {"uwsgi": "pyuwsgi"}  # needs whose package has another name
 
-# Run by the project's Python, or the overlay's.
+# Programs for the project's Python, or the overlay's.
 FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
 WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
 OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -56,19 +56,24 @@ sys.exit({called}())
 
 @dataclasses.dataclass(frozen=True)
 class Overlay:
-    """The folder of its commands, and a line for each server that could not be installed."""
+    """The folder with the overlay's commands, and a line for each server that could not be installed."""
 
     bin: Path
     left_out: tuple[str, ...] = ()
 
 
 def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Overlay:
-    """The overlay for a project's Python with the servers of these setups and ``extra`` packages; made where it does
-    not exist. Raises UserError."""
+    """Return the overlay for a project's Python with the servers of these setups and ``extra`` packages.
+
+    If the overlay doesn't exist, create it.
+
+    Raises:
+        UserError: If it can't be created.
+    """
     if python.parent.resolve() == Path(sys.executable).parent.resolve():
-        return Overlay(python.parent)  # our own environment has all servers
+        return Overlay(python.parent)  # every server is installed in the benchmark's own environment
     pins = requirements(setups, extra)
-    # Another Python, other folders of packages, or another hopless take another overlay.
+    # The overlay depends on the Python, its package folders and the code of hopless.
     sources = [file.read_text(encoding="utf-8") for file in sorted(HOPLESS.rglob("hopless/*.py"))]
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
     folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
@@ -86,8 +91,8 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-        # What was left out, perhaps for want of a network or by what the project had before, is tried again; a server
-        # may run from here meanwhile.
+        # Try again to install what failed, maybe because of the network or the project's old packages. A server may run
+        # from this folder at the same time, so it isn't created again.
         left_out = _install(folder, python, pins, missing)
         about = {"python": str(python), "requirements": pins, "left_out": list(left_out)}
         files.write_json(done, about)
@@ -96,14 +101,14 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
 
 
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
-    """The lines of requirements.txt for these setups and the ``extra`` packages; hopless is this project's own."""
+    """Return the requirements of these setups and the ``extra`` packages. hopless is the version in this repository."""
     names = {*extra, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
     return [line for line in [*lines, HOPLESS_HERE] if line and _package(line) in names]
 
 
 def versions(python: Path) -> dict[str, str]:
-    """The version of every package that this Python finds."""
+    """Return the version of every package that this Python finds."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
 
@@ -117,19 +122,22 @@ def _opened_lock(path: Path) -> IO[str]:
 
 
 def _make(folder: Path, python: Path) -> None:
-    """Makes the environment without the servers."""
+    """Create the environment without the servers."""
     folders = json.loads(_output([python, "-c", FOLDERS]))
     _output([python, "-m", "venv", "--without-pip", folder])
     own = folder / "bin" / "python"
     packages = Path(_output([own, "-c", OWN]).strip())
-    # After the overlay's own packages, with their .pth files (editable installs).
+    # After the overlay's own packages, including their .pth files (editable installs).
     lines = [f"import site; site.addsitedir({path!r})" for path in folders]
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
-    """Installs those of the servers that are ``missing`` one by one, next to what the project has; returns why some
-    could not be, by requirement."""
+    """Install the ``missing`` servers one by one next to the project's packages.
+
+    Returns:
+        The reason for each requirement that could not be installed.
+    """
     servers = {_package(line) for line in pins}
     kept = [f"{name}=={version}\n" for name, version in versions(python).items() if _package(name) not in servers]
     (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
@@ -144,7 +152,7 @@ def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) ->
     for command, value in json.loads(_output([own, "-c", COMMANDS])).items():
         module, _, name = value.partition(" ")[0].partition(":")
         shim = folder / "bin" / command
-        if not shim.exists():  # a command of the project, with the overlay's Python
+        if not shim.exists():  # a command of the project, to run with the overlay's Python
             text = SHIM.format(python=own, module=module, name=name.split(".")[0], called=name)
             shim.write_text(text, encoding="utf-8")
             shim.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The WebSockets of the user's project: path, handshake and script. Their secrets are not kept."""
+"""The WebSockets of the user's project: path, handshake and script. Run folders don't contain their secrets."""
 
 from __future__ import annotations
 
@@ -19,8 +19,17 @@ HANDSHAKES_OWN = "sec-websocket-"
 
 @dataclasses.dataclass(frozen=True)
 class OwnWebsocket:
-    """``path``, ``headers`` (``X-Token: abc``) and ``cookies`` (``sessionid=abc``) of the handshake, and the
-    ``script``. Raises UserError."""
+    """The WebSockets of the user's project.
+
+    Args:
+        path: The path of the handshake.
+        script: The messages to send and to expect.
+        headers: The headers of the handshake (``X-Token: abc``).
+        cookies: The cookies of the handshake (``sessionid=abc``).
+
+    Raises:
+        UserError: If a value isn't valid.
+    """
 
     path: str
     script: Script
@@ -35,13 +44,17 @@ class OwnWebsocket:
         if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
             raise UserError("--ws-header: Cookie is given by --ws-cookie as well; leave one of them out")
         for cookie in self.cookies:
-            if COOKIE.fullmatch(cookie) is None:  # not shown: it may be a password
+            if COOKIE.fullmatch(cookie) is None:  # not shown, because it may be a password
                 raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
         self.request(None)
 
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> OwnWebsocket:
-        """From the given command line options, without their ``--ws-``. Raises UserError."""
+        """Create it from the given command line options, without their prefix ``--ws-``.
+
+        Raises:
+            UserError: If an option is missing or isn't valid.
+        """
         missing = next((name for name in ("path", "send") if name not in given), None)
         if missing is not None:
             example = '--ws-path /ws/chat/ --ws-send \'{"text": "$ID"}\''
@@ -55,7 +68,7 @@ class OwnWebsocket:
         return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values for run.json, without those of headers, cookies and subprotocols."""
+        """Return the values for run.json, without the values of headers, cookies and subprotocols."""
         script = {field.name: getattr(self.script, field.name) for field in dataclasses.fields(Script)}
         subprotocols = script.pop("subprotocols")
         kept = {
@@ -72,7 +85,11 @@ class OwnWebsocket:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> OwnWebsocket:
-        """From ``to_dict``. Raises UserError where a value was not kept."""
+        """Create it from the values of ``to_dict``.
+
+        Raises:
+            UserError: If run.json doesn't have a secret value.
+        """
         for name in sorted(NOT_KEPT):
             if name in values:
                 kept = "whose value a run folder does not keep"
@@ -80,7 +97,11 @@ class OwnWebsocket:
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
-        """The request of its handshakes, with the project's host where it has one. Raises UserError."""
+        """Return the request of the handshakes, with the project's host if it is set.
+
+        Raises:
+            UserError: If a header isn't valid.
+        """
         headers = self._pairs()
         given = {name.lower() for name, _ in headers}
         of_host = () if host is None else (("Host", host), ("Origin", f"http://{host}"))
@@ -92,7 +113,11 @@ class OwnWebsocket:
             raise UserError(f"--ws-header: {str(error).removeprefix('headers: ')}") from None
 
     def scripted(self, conversation: Conversation) -> Conversation:
-        """The conversation with the user's script. Raises UserError."""
+        """Return the conversation with the user's script.
+
+        Raises:
+            UserError: If there are several rooms but the script and the path don't contain their name.
+        """
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
             raise UserError(f"there are {conversation.rooms} rooms; say with {ROOM} where their names are to stand")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
@@ -101,7 +126,7 @@ class OwnWebsocket:
         pairs = []
         for header in self.headers:
             name, colon, value = header.partition(":")
-            if not colon:  # not shown: it may be a password
+            if not colon:  # not shown, because it may be a password
                 raise UserError("--ws-header: write a name, a colon and a value: 'X-Token: abc'")
             if name.strip().lower().startswith(HANDSHAKES_OWN):
                 own = quoted(name.strip())
@@ -111,7 +136,7 @@ class OwnWebsocket:
 
 
 def without_value(text: str) -> str:
-    """A header or a cookie with its name alone."""
+    """Return a header or cookie without its value."""
     name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
     return f"{name}{sign}{REPLACED}" if sign else REPLACED
 

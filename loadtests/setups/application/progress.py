@@ -1,12 +1,12 @@
-"""Progress for a person who waits."""
+"""Report progress to a waiting user."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Called with each slow step as it begins: ``loading the project``.
+# Called at the start of each slow step, with a text such as ``loading the project``.
 Announce = Callable[[str], None]
 
 
 def silent(doing: str) -> None:
-    """For callers without a reader."""
+    """Ignore the progress, for callers without a reader."""

@@ -1,4 +1,4 @@
-"""Finds and loads the user's Django project, without changing it."""
+"""Find and load the user's Django project without changing it."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ from loadtests.workload import Request
 from loadtests.workload.secrets import without_accounts
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
-MARK = "of the project: "  # what introspect.py begins its line with
+MARK = "of the project: "  # the start of introspect.py's line
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-# What supervisor/defaults.sh takes from the environment, and the project does not.
+# Variables for supervisor/defaults.sh, not for the project.
 SETS_UP_SERVERS = {*SAMPLES, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The command line's options of the user's project; the usual layout needs ``app`` only. ``base`` is the folder of
-    the project that a change to it is compared with."""
+    """The command line's options for the user's project. The usual layout needs only ``app``.
+
+    ``base`` is the folder of the project that a change is compared with.
+    """
 
     app: Path
     wsgi: str = ""
@@ -52,7 +54,7 @@ class Options:
     base: Path | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as run.json keeps them for resuming: absolute paths, no secrets of WebSockets."""
+        """Return the options for run.json: absolute paths, and no secrets of WebSockets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
         kept |= {"before": without_accounts(self.before)} if self.before else {}
@@ -60,7 +62,12 @@ class Options:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Options:
-        """From ``to_dict``. Raises TypeError for other values, and UserError where one was not kept."""
+        """Create the options from the values of ``to_dict``.
+
+        Raises:
+            TypeError: If there are other values.
+            UserError: If run.json doesn't have a secret value.
+        """
         options: dict[str, Any] = dict(values)
         for name in {"app", "python", "env_file", "base"} & options.keys():
             options[name] = Path(options[name])
@@ -71,7 +78,7 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A project that loads: the application, remarks for a person, and facts for run.json."""
+    """A project that loads: the application, remarks for the user, and facts for run.json."""
 
     application: Application
     remarks: tuple[str, ...]
@@ -86,9 +93,19 @@ def chosen(
     requests: Iterable[Request] = (),
     services: bool = False,
 ) -> Found:
-    """The user's project, or the sample where there are no options. The first page among the ``requests`` shows whether
-    the project works. Where ``services`` will be started for it, it is not sent a request before they run. Raises
-    UserError, for an invalid knob of the environment before anything of the project is run."""
+    """Load the user's project, or the sample project if there are no options.
+
+    Args:
+        options: The options of the user's project.
+        setups: The setups that will serve it.
+        announce: Reports the slow steps.
+        requests: The first GET request's page shows whether the project works.
+        services: Whether services will be started for it. In that case it gets no request before they run.
+
+    Raises:
+        UserError: If the project doesn't load, or if a knob in the environment isn't valid. Knobs are checked before
+            any code of the project runs.
+    """
     require_knobs(os.environ, own=options is not None)
     if options is None:
         return Found(sample(), (), {})
@@ -98,15 +115,18 @@ def chosen(
 
 
 def find(options: Options, setups: Iterable[Setup], services: bool = False, page: str = "/") -> Found:
-    """The project in ``options.app``, with the servers that it lacks in an overlay. Raises UserError for what is
-    missing or does not load, in one line."""
+    """Load the project in ``options.app``, with an overlay for the servers that it lacks.
+
+    Raises:
+        UserError: If a part is missing or doesn't load.
+    """
     before = _words(options.before)
     within_s = _load_timeout(options.load_timeout)
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
         raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
-    # Nothing is written into the project, byte code included.
+    # Write nothing into the project, not even byte code.
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
     settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
     python, remarks = _python(options, directory)
@@ -115,7 +135,8 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     load = functools.partial(_load, directory, settings, env, within_s)
-    works = "check" if before or services else "answer"  # before its command or services it may lack a database
+    # before its command or services run, the project may lack a database
+    works = "check" if before or services else "answer"
     facts = load(python, {**named, "works": works, "page": page, "host": options.host.partition(":")[0]})
     entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
     if not entry_points["asgi"]:
@@ -125,7 +146,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
     remarks += servers.left_out
-    # Again, as it will be served.
+    # Load it again with the environment that will serve it.
     facts.update(load(servers.bin / "python", entry_points))
     facts.update(entry_points, packages=overlay.versions(servers.bin / "python"))
     if facts["debug"]:
@@ -157,7 +178,11 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
 
 
 def unloaded(options: Options) -> Found:
-    """The project without running anything of it. Raises UserError."""
+    """Return the project without running any of its code.
+
+    Raises:
+        UserError: If the folder isn't valid.
+    """
     application = dataclasses.replace(
         sample(),
         directory=_directory(options.app),
@@ -171,8 +196,11 @@ def unloaded(options: Options) -> Found:
 
 
 def read_env_file(file: Path) -> dict[str, str]:
-    """The variables in a file of ``NAME=value`` lines, which may have ``export``, quotes and comments. Raises UserError
-    with the line that is none of these."""
+    """Read a file of ``NAME=value`` lines, with optional ``export``, quotes and comments.
+
+    Raises:
+        UserError: If a line has another form. The message contains the number of the line.
+    """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -194,7 +222,7 @@ def read_env_file(file: Path) -> dict[str, str]:
 
 
 def _other_packages(here: dict[str, str], there: dict[str, str]) -> list[str]:
-    """Which packages the base has in other versions, in a few words, if any."""
+    """Describe the packages whose versions differ in the base, if there are any."""
     names = sorted({name for name, _ in here.items() ^ there.items()})
     others = [f"{name} {there.get(name, 'none')} (not {here.get(name, 'none')})" for name in names]
     return [f"other packages: {', '.join(others)}"] if others else []
@@ -215,7 +243,7 @@ def _load_timeout(text: str) -> float:
 
 
 def _directory(app: Path) -> Path:
-    """The folder of manage.py: ``app``, or the one folder below that has it."""
+    """Return the folder of manage.py: ``app``, or the only folder directly below that contains it."""
     if not app.is_dir():
         raise UserError(f"{app} is not a folder; --app takes the folder of a Django project")
     if (app / "manage.py").is_file():
@@ -228,7 +256,7 @@ def _directory(app: Path) -> Path:
 
 
 def _settings(directory: Path) -> str:
-    """The settings module that manage.py names."""
+    """Return the settings module that manage.py names."""
     text = (directory / "manage.py").read_text(encoding="utf-8", errors="replace")
     match = re.search(r"""DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""", text)
     if match is None:
@@ -237,7 +265,7 @@ def _settings(directory: Path) -> str:
 
 
 def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
-    """The Python of the project's virtual environment, and a remark where it has none."""
+    """Return the Python of the project's virtual environment, and a remark if there is no environment."""
     if options.python is not None:
         if not os.access(options.python, os.X_OK) or options.python.is_dir():
             raise UserError(f"--python {options.python}: is not a program; name the python of a virtual environment")
@@ -255,7 +283,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
 
 
 def _default_entry(directory: Path, settings: str, interface: str) -> str | None:
-    """The module that startproject makes next to the settings."""
+    """Return the module that startproject creates next to the settings."""
     package = settings.split(".")[:-1]
     while package:
         if directory.joinpath(*package, f"{interface}.py").is_file():
@@ -267,8 +295,12 @@ def _default_entry(directory: Path, settings: str, interface: str) -> str | None
 def _load(
     directory: Path, settings: str, env: dict[str, str], within_s: float, python: Path, asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """What introspect.py prints of what is ``asked`` when this Python loads the project; what it starts is ended."""
-    # As text, so that the folder on its path is the project's and not the script's.
+    """Load the project with this Python, and return introspect.py's answer to ``asked``.
+
+    End the processes that it starts.
+
+    """
+    # Passed as text, so that the first folder on the path is the project's, not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
     inherited = without_servers(program.public_environment(os.environ))

@@ -13,15 +13,19 @@ class RemoteHost(Protocol):
     """The host of a remote application."""
 
     def missing_for(self, setup: Setup) -> str | None:
-        """What the host lacks for the setup, in a line."""
+        """Return what the host lacks for the setup, or None."""
 
     def prepare_sample(self) -> None:
-        """``Application.prepare`` there. Raises UserError."""
+        """Run ``Application.prepare`` on the host.
+
+        Raises:
+            UserError: If it fails.
+        """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RemoteApplication(Application):
-    """The sample project on a ``remote`` host; the agent there knows its directory."""
+    """The sample project on a ``remote`` host. The agent on the host knows its directory."""
 
     remote: RemoteHost
 
@@ -32,7 +36,7 @@ class RemoteApplication(Application):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Empty: the agent adds its own."""
+        """Empty, because the agent adds its own variables."""
         return {}
 
     def obstacle(self, setup: Setup) -> str | None:
