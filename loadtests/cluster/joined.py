@@ -1,7 +1,8 @@
-"""A worker that a person, Compose or Kubernetes started (``python -m loadtests worker``).
+"""Run a worker that a user, Compose or Kubernetes starts (``python -m loadtests worker``).
 
-It goes to the master of a run that expects it, carries what the harness says, one program after the other, and ends
-with the run."""
+The worker connects to the master of a run that expects it. It runs the programs that the harness names, one after the
+other, and ends with the run.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,22 @@ from loadtests.hosts import deploy
 from loadtests.journeys.injector.process import open_as_many_files_as_allowed
 from loadtests.observe import machine
 
-MASTER_WITHIN_S = 300.0  # whatever is started first
+MASTER_WITHIN_S = 300.0  # the master may be started after the worker
 LOOK_EVERY_S = 0.5
 
 
 def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) -> None:
-    """Takes part in the run whose master is there, until the run ends: this process ends then, too. Raises UserError
-    where there is no master within ``within_s``, or it does not know the token."""
+    """Take part in a run until it ends, and then end this process.
+
+    Args:
+        host: The master's host.
+        port: The master's port.
+        token: The token of the run.
+        within_s: The maximum time to wait for the master.
+
+    Raises:
+        UserError: If there is no master in time, or it doesn't know the token.
+    """
     logging.getLogger("locust").setLevel(logging.CRITICAL)
     open_as_many_files_as_allowed()
     _wait_for(host, port, within_s)

@@ -1,5 +1,7 @@
-"""Encryption between Locust's master and workers (CurveZMQ, curvezmq.org), with keys that come from the token of a
-cluster: who does not know it is not heard, and hears nothing."""
+"""Encrypt the connections between Locust's master and workers (CurveZMQ, curvezmq.org).
+
+The keys come from the token of a cluster. A client without the token can neither send nor receive data.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,15 @@ from zmq.utils import z85
 
 
 def encrypt(token: str, most_bytes: int = -1) -> None:
-    """Has Locust's sockets of this process encrypt from now on, and close a connection that brings a message of over
-    ``most_bytes``. The master's secret key is the token's SHA-256, so a worker that knows the token knows the master's
-    public key; its own pair is drawn."""
+    """Make Locust's sockets in this process encrypt their data.
+
+    The SHA-256 of the token is the master's secret key, so a worker that knows the token knows the master's public key.
+    Each worker generates its own pair of keys.
+
+    Args:
+        token: The token of the cluster.
+        most_bytes: The maximum size of a message. A socket closes a connection with a longer message.
+    """
     secret = z85.encode(hashlib.sha256(token.encode()).digest())
     sockets: Any = zmqrpc.BaseSocket
     plain = sockets.__init__

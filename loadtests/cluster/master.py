@@ -1,11 +1,14 @@
-"""``python -m loadtests.cluster.master``: Locust's master, between the harness and the workers of a load.
+"""Run Locust's master between the harness and the workers of a load: ``python -m loadtests.cluster.master``.
 
-It listens on loopback, unless its first line of input has another ``host`` and ``port``. That has the ``token`` of the
-cluster, whose keys encrypt (keys.py): who does not know it is not heard. It then writes
-``{"event": "listening", "port": <n>}``. After that each line, in and out, is the number of a worker, a space, and a
-message of the harness to it, or one of its events. If the first line has a ``host``, the workers come by themselves and
-the master numbers them. Otherwise the harness has numbered them. The master refuses a worker with a wrong number. A
-worker that has been silent for too long gets the event ``lost``. A worker that sends binary data, or too much text,
+The first line of input contains the ``token`` of the cluster. Its keys encrypt all connections (keys.py), so a client
+without the token can neither send nor receive data. The master listens on the loopback interface, unless the first line
+has another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
+
+Each further line, in and out, is the number of a worker, a space, and a message of the harness to the worker or an
+event of the worker. If the first line has a ``host``, users start the workers and the master numbers them. Otherwise
+the harness has numbered them. The master refuses a worker with a wrong number.
+
+A worker that has been silent for too long gets the event ``lost``. A worker that sends binary data, or too much text,
 gets the event ``nonsense``. Invalid messages are dropped. The master ends when its standard input closes, and the
 workers end with it.
 """
@@ -29,27 +32,27 @@ from locust.rpc import zmqrpc
 from loadtests.cluster.keys import encrypt
 from loadtests.hosts import wire
 
-BEATS = 9  # that a worker may miss, one a second
+BEATS = 9  # the number of heartbeats that a worker may miss, one per second
 LOOK_EVERY_S = 0.5
-SENT_WITHIN_S = 0.5  # what was said last
+SENT_WITHIN_S = 0.5  # to deliver the last messages
 LOST = json.dumps({"event": "lost"})
 NONSENSE = json.dumps({"event": "nonsense", "value": f"no text, or one of over {wire.MOST_BYTES // 2**20} MB"})
 MISNUMBERED = "the run refuses this worker: its number is missing, or the run didn't assign it"
 LOOPBACK = "127.0.0.1"
-HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # messages
-LONGEST = wire.MOST_BYTES - 8  # bytes of what a worker says, in a line with its number
-READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection of one that is longer is closed
+HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # types of messages
+LONGEST = wire.MOST_BYTES - 8  # bytes of a worker's message; the line also has the worker's number
+READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection with a longer one is closed
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """How a worker says that it is there; ``text`` is its first event."""
+    """The first message of a worker. ``text`` is its first event."""
 
     number: Annotated[int, msgspec.Meta(ge=0, lt=10_000)] | None
     text: str
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
-    """Locust's."""
+    """A heartbeat of Locust."""
 
     state: str
     current_cpu_usage: float
@@ -59,7 +62,11 @@ AWAITED: dict[str, Any] = {"client_ready": str, "heartbeat": Heartbeat, HERE: Ar
 
 
 class Server(zmqrpc.Server):
-    """Locust's server ends for good when somebody sends it what is no message. This one passes on what is awaited."""
+    """Locust's server without its weakness: an invalid message would end it.
+
+    This server ignores unexpected messages.
+
+    """
 
     def recv_from_client(self) -> tuple[str, Any]:
         while True:
@@ -70,12 +77,12 @@ class Server(zmqrpc.Server):
                     return sender, message
             except RPCError:
                 raise
-            except Exception:  # of msgpack and of whatever else foreign bytes lead to
+            except Exception:  # msgpack and Locust raise various errors for invalid bytes
                 continue
 
 
 class Master:
-    """Between the harness, which reads ``out``, and the workers that have proved themselves."""
+    """Forward messages between the harness, which reads ``out``, and the workers that have proved themselves."""
 
     def __init__(self, out: IO[bytes], token: str, host: str = "", port: int = 0) -> None:
         runners.HEARTBEAT_LIVENESS = BEATS
@@ -84,18 +91,18 @@ class Master:
         self._runner: Any = Environment().create_master_runner(host or LOOPBACK, port)
         self._numbers = itertools.count() if host else None
         self._out = out
-        self._ids: dict[str, str] = {}  # Locust's, by a worker's number
+        self._ids: dict[str, str] = {}  # the number of a worker -> Locust's id
         self._lost: set[str] = set()
         self._runner.register_message(HERE, self._come)
         self._runner.register_message(TO_HARNESS, self._say)
         self._write(json.dumps({"event": "listening", "port": self._runner.server.port}))
 
     def pass_on(self, number: str, text: str) -> None:
-        """Sends a worker a message."""
+        """Send a message to a worker."""
         self._runner.send_message(TO_WORKER, text, self._ids[number])
 
     def watch(self) -> None:
-        """Looks for workers that are lost."""
+        """Watch for lost workers."""
         while True:
             gevent.sleep(LOOK_EVERY_S)
             for number in self._ids.keys() - self._lost:
@@ -105,7 +112,7 @@ class Master:
                     self._write(f"{number} {LOST}")
 
     def close(self) -> None:
-        """Has all workers end."""
+        """End all workers."""
         gevent.sleep(SENT_WITHIN_S)
         self._runner.quit()
 
@@ -131,10 +138,10 @@ class Master:
 
 
 def main() -> None:
-    """Passes on until the harness is gone."""
+    """Forward messages until the harness is gone."""
     logging.getLogger("locust").setLevel(logging.ERROR)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anything else prints is none of the conversation
+    os.dup2(2, 1)  # other output must not get into the conversation
     given = FileObject(0, "rb", closefd=False)
     master = Master(out, **json.loads(given.readline()))
     gevent.spawn(master.watch)

@@ -1,16 +1,26 @@
-"""``python -m loadtests.cluster.worker [PORT]``: a Locust worker that carries a part of a load: an injector of
-users, or the generator (generator/main.js) as its child.
+"""Run part of a load as a Locust worker: ``python -m loadtests.cluster.worker [PORT]``.
 
-Its first line of input is how it takes part: ``token``, ``number`` and ``program``; the master's ``port`` on this
-machine unless it is an argument; a ``core`` for what makes the load; and whether it is ``apart``, on another machine
-than the harness. There it has the machine for itself, its last core, and says which files it has.
+The worker runs one load program, either an injector of users, or the generator (generator/main.js) as a child process.
+It forwards messages between this program and the harness. The messages pass through Locust's master.
 
-The harness's messages, over Locust's master, are those of the program, and some that have the event ``answer``, with a
-``value``: ``look`` (this machine's monotonic clock, in ms), ``spin`` (the seconds that a fixed piece of work took) and
-``prove`` (the way to the servers, see hosts/network.py; its value are the arguments).
+The first line of input is JSON:
 
-It ends, and the generator with it, when its standard input closes or the master is not heard of any more. What it had
-measured until then stays in a file of the cache folder.
+* ``token``: the secret of the cluster.
+* ``number``: the number of this worker in the cluster.
+* ``program``: the load program.
+* ``port``: the port of the master on this machine. The ``PORT`` argument overrides it.
+* ``core``: the core for the load program.
+* ``apart``: whether the harness runs on another machine. In that case the worker locks this machine for other runs,
+  uses the last core, and reports the digests of its files.
+
+The worker answers these messages with an ``answer`` event and forwards most others to the load program:
+
+* ``look``: returns the monotonic clock of this machine in milliseconds.
+* ``spin``: returns the seconds of a fixed amount of CPU work.
+* ``prove``: checks the connection to the servers. The value contains the arguments of ``loadtests.hosts.network.look``.
+
+The worker and its load program exit when standard input closes. They also exit when the master is silent for too long.
+In the second case, the worker first saves the unfinished measurements to a file in the cache folder.
 """
 
 from __future__ import annotations
@@ -45,16 +55,16 @@ from loadtests.hosts.agent.lock import exclusive
 from loadtests.journeys.injector.process import Injecting, open_as_many_files_as_allowed
 from loadtests.observe import calibration, cores, machine
 
-FREE_WITHIN_S = 30.0  # while an earlier worker may be ending what it started
+FREE_WITHIN_S = 30.0  # an earlier worker may still be ending its processes
 REACHED_WITHIN_S = 10
 KEPT_FOR_S = 7 * 24 * 3600.0
-KEPT_WITHIN_S = 2.0  # what it had measured, without a master
+KEPT_WITHIN_S = 2.0  # to collect the measurements after the master is lost
 Event = dict[str, Any]
 Say = Callable[[Event], None]
 
 
 class Generating:
-    """A program that makes load, on a core: the generator, or an injector. ``say`` takes its events."""
+    """Run a program that generates load, the generator or an injector, on a core. ``say`` gets its events."""
 
     def __init__(self, program: str, core: int | None, say: Say) -> None:
         command, cwd = [sys.executable, "-m", locust.INJECTOR], ROOT
@@ -66,14 +76,14 @@ class Generating:
         gevent.spawn(self._read, say)
 
     def end(self) -> None:
-        """Ends it; nothing more is said."""
+        """End the program and ignore its further events."""
         self._ended = True
         self._popen.kill()
 
     def write(self, message: Event) -> None:
-        """Sends it a line."""
+        """Send a message to the program."""
         assert self._popen.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # the reading side sees its end
+        with contextlib.suppress(BrokenPipeError):  # the reader notices the end of the program
             self._popen.stdin.write(json.dumps(message).encode() + b"\n")
             self._popen.stdin.flush()
 
@@ -83,7 +93,7 @@ class Generating:
                 return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event.get("helpers", []))  # here, where they are
+                node.demote(event.get("helpers", []))  # in this process, because the threads are on this machine
                 event["helpers"] = []
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
@@ -93,19 +103,27 @@ class Generating:
 
 
 class Carrier:
-    """Between the master and a program that makes load on a core. An injector is this process, or a child of it."""
+    """Forward messages between the master and a load program on a core.
+
+    An injector runs in this process (``inside``), or in a child process.
+    """
 
     def __init__(self, runner: Any, program: str, core: int | None, inside: bool = True) -> None:
         self._runner, self._inside = runner, inside
         self._inbox: Queue[str] = Queue()
         self._kept: Queue[Event] | None = None
         self._program: Generating | Injecting | None = None
-        self._begun: dict[str, Event] = {}  # loads without a result: the last message that began each
+        self._begun: dict[str, Event] = {}  # load without a result -> the last message that started it
         self.take(program, core)
         runner.register_message(TO_WORKER, lambda environment, msg: self._inbox.put(msg.data))
 
     def take(self, program: str, core: int | None) -> None:
-        """Carries that program from now on, which is started once there is a load for it; none where it is empty."""
+        """Use this program from now on, and end the previous one. It starts with its first load.
+
+        Args:
+            program: The name of the program, or an empty string for no program.
+            core: The core of the program.
+        """
         if isinstance(self._program, Generating):
             self._program.end()
         self._program, self._begun = None, {}
@@ -113,7 +131,7 @@ class Carrier:
         self._watch = CoreWatch(self._core)
 
     def carry(self) -> None:
-        """Does what the harness says, for ever."""
+        """Handle the harness's messages until the process ends."""
         for text in self._inbox:
             self._do(json.loads(text))
 
@@ -142,7 +160,7 @@ class Carrier:
         return file.name
 
     def _heard(self, last: str, times: int) -> list[Event]:
-        """What the program says until it has said something a number of times, or a while has passed."""
+        """Return the program's events until ``last`` has occurred ``times`` times, or KEPT_WITHIN_S have passed."""
         assert self._kept is not None
         heard: list[Event] = []
         with gevent.Timeout(KEPT_WITHIN_S, False):
@@ -187,7 +205,7 @@ class Carrier:
             return
         if self._kind != locust.PROGRAM:
             self._watch.on_event(event)
-        elif event["event"] == "result":  # earlier a look would hold up the answers that are awaited
+        elif event["event"] == "result":  # an earlier check would delay the answers to requests in flight
             self._watch.on_event({"event": "over"})
             self._watch.on_event(event)
             self._begun.clear()
@@ -198,7 +216,7 @@ class Carrier:
 
     def _say(self, event: Event) -> None:
         text = json.dumps(event)
-        if len(text) > LONGEST:  # the master would drop it, and the harness wait for it in vain
+        if len(text) > LONGEST:  # the master would drop it, and the harness would wait for it
             megabytes, most = len(text) // 2**20, wire.MOST_BYTES // 2**20
             too_much = f"the event {event['event']} has {megabytes} MB; at most {most} pass"
             text = json.dumps({"event": "nonsense", "value": too_much})
@@ -206,25 +224,38 @@ class Carrier:
 
 
 def connected(host: str, port: int, why: str) -> Any:
-    """Locust's worker, of the master there. Raises UserError, with ``why``, where there is none."""
+    """Connect to the master as a Locust worker.
+
+    Args:
+        host: The master's host.
+        port: The master's port.
+        why: The probable reason of a failure, for the message.
+
+    Raises:
+        UserError: If there is no master.
+    """
     runners.MASTER_HEARTBEAT_TIMEOUT = int(wire.SILENCE_S)
     runners.CONNECT_TIMEOUT, runners.CONNECT_RETRY_COUNT = 1, REACHED_WITHIN_S
     try:
         runner: Any = Environment().create_worker_runner(host, port)
     except ConnectionError:
         raise UserError(f"no master within {REACHED_WITHIN_S} s: {why}") from None
-    runner.last_heartbeat_timestamp = time.time()  # a master may be silent from now on
+    runner.last_heartbeat_timestamp = time.time()  # the master may be silent from now on
     return runner
 
 
 def _own_core(message: Event) -> int:
-    """The core that the harness means: one of its own machine, or the n-th from the last of this one."""
+    """Return the core in a message of the harness: a core of this machine, or else the n-th from the last."""
     allowed, core = cores.all_of(), int(message.get("core", -1))
     return core if core in allowed else allowed[-1 - message.get("nth", 0) % len(allowed)]
 
 
 def carry(first: Event) -> None:
-    """Takes part, until it is ended. Raises UserError."""
+    """Take part in a cluster until the worker is ended.
+
+    Raises:
+        UserError: If this machine is locked, or there is no master.
+    """
     with contextlib.ExitStack() as stack:
         about: Event = {}
         core = first.get("core")
@@ -234,7 +265,7 @@ def carry(first: Event) -> None:
             about = {"files": files, "boot": machine.boot(), "machine": machine.describe()}
             core = cores.all_of()[-1]
         if first["program"] == locust.PROGRAM:
-            stack.enter_context(cores.pinned(core))  # with the threads that Locust starts
+            stack.enter_context(cores.pinned(core))  # also pins the threads that Locust starts
             open_as_many_files_as_allowed()
         encrypt(first["token"])
         runner = connected("127.0.0.1", first["port"], "may sshd here forward ports?")
@@ -242,19 +273,19 @@ def carry(first: Event) -> None:
 
 
 def take_part(runner: Any, carrier: Carrier, number: int | None, about: Event) -> None:
-    """Says that it is here, and carries until it is ended."""
+    """Report that the worker is ready, and forward messages until it is ended."""
     gevent.spawn(_end_without, runner, carrier)
     runner.send_message(HERE, {"number": number, "text": json.dumps({"event": "here", "value": about})})
     carrier.carry()
 
 
 def main() -> None:
-    """Carries a part of a load until the harness, or the master, is gone."""
+    """Run part of a load until the harness or the master is gone."""
     logging.getLogger("locust").setLevel(logging.CRITICAL)
-    os.dup(1)  # which closes when this process has ended, and not before
+    os.dup(1)  # closes only when this process has ended
     os.dup2(2, 1)
     given = FileObject(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a child that had it could make reading it block
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a child process that shared it could make reading block
     port = {"port": int(sys.argv[1])} if len(sys.argv) > 1 else {}
     line = given.readline()
     gevent.spawn(_end_with, given)
@@ -284,7 +315,7 @@ def _end_without(runner: Any, carrier: Carrier) -> None:
 
 
 def end(status: int) -> None:
-    """Ends at once: nothing that is still to be sent is waited for."""
+    """End the process immediately, without waiting for messages that are still to be sent."""
     sys.stderr.flush()
     os._exit(status)
 

@@ -1,5 +1,5 @@
-"""A file a command, of its name: its options, one call into the code that does the work, what is printed.
+"""One file for each command, with its options, one call of the code that does the work, and its output.
 
-To add one: a file like ``doctor.py`` with a function ``command``, and its name in ``loadtests.cli``. Slow imports
-are made when the command runs.
+To add a command, create a file like ``doctor.py`` with a function ``command``, and add its name to ``loadtests.cli``.
+Import slow modules inside the function.
 """

@@ -1,4 +1,4 @@
-"""``advise``: a search for good knobs of a setup."""
+"""``advise``: search for good knobs of a setup."""
 
 from __future__ import annotations
 
@@ -85,14 +85,18 @@ def command(
 
 
 def _require_no_setup_options(context: typer.Context) -> None:
-    """Raises UserError for an option that the study decides."""
+    """Refuse an option that the study defines.
+
+    Raises:
+        UserError: If there is such an option.
+    """
     for name in given(context):
         if name in ("--path", "--rate"):
             raise UserError(f"a study says what is asked; {name} goes with a setup")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:
-    """The candidates, the time and the folder."""
+    """Return the candidates, the time and the folder."""
     knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
     where = os.path.relpath(execution.run.path)
     return (
@@ -102,7 +106,7 @@ def _headline(search: KnobSearch, execution: Execution) -> str:
 
 
 def _print_advice(execution: Execution) -> None:
-    """Prints the advice, and last the line to paste."""
+    """Print the advice. The last line can be pasted into a shell."""
     from loadtests.report.sections import advice
 
     record = execution.run.record

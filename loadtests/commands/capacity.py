@@ -1,4 +1,4 @@
-"""``capacity``: the highest rate at which a URL answers within an objective."""
+"""``capacity``: find the highest rate at which a URL meets an objective."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def command(
         result += f"; try --max-time {math.ceil(enough_s / 60)}m"
     if as_json:
         say_json(dataclasses.asdict(found.record()))
-    if found.capacity.rate is None:  # what was asked for was not found, and a script need not read why
+    if found.capacity.rate is None:  # exit with an error, so that a script doesn't have to read the sentence
         fail(result)
     if not as_json:
         say(result)
 
 
 class _ProbeLines:
-    """A line on standard error for each probe; probes that repeat the one before share a line with their number."""
+    """Print a line on standard error for each probe. Repeated probes share a line with their number."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit
@@ -87,7 +87,7 @@ class _ProbeLines:
         self._again = 0
 
     def add(self, probed: Probed) -> None:
-        """Prints a judged probe."""
+        """Print a judged probe."""
         probe, judgement = probed.probe, probed.judgement
         if (probe, judgement.outcome) == self._last:
             self._again += 1
@@ -102,7 +102,7 @@ class _ProbeLines:
         err.print(data(line), soft_wrap=True)
 
     def end(self) -> None:
-        """Prints how often the last one was repeated."""
+        """Print how often the last probe was repeated."""
         if self._again:
             err.print(f"{'':>9} the same in {plural(self._again, 'more probe')}")
         self._again = 0

@@ -1,4 +1,4 @@
-"""``check``: starts each setup in turn and compares their answers."""
+"""``check``: start each setup in turn and compare their answers."""
 
 from __future__ import annotations
 
@@ -61,8 +61,10 @@ def command(
 
 
 def print_check(checked: Check, every: bool = True) -> None:
-    """Prints failures and differences, and last the verdict; known differences (what was skipped or not asked) in
-    ``every`` detail, or how many."""
+    """Print failures and differences, and last the verdict.
+
+    If ``every`` is false, print only the number of known differences, such as skipped setups.
+    """
     for name, obstacle in checked.skipped.items() if every else ():
         _line(name, "yellow", f" was skipped: {obstacle}")
     for name, unasked in checked.not_asked.items() if every else ():
@@ -108,5 +110,5 @@ def print_check(checked: Check, every: bool = True) -> None:
 
 
 def _line(name: str, style: str, rest: str) -> None:
-    """Prints a setup's name in colour and the rest of the line."""
+    """Print a setup's name in color, and the rest of the line."""
     out.print(Text.assemble(data(name, style), data(rest)), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``compare``: two runs, or the setups of one."""
+"""``compare``: compare two runs, or the setups of one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.errors import UserError
 
 
 class Format(str, enum.Enum):
-    """What reads the comparison, if not a person at a terminal."""
+    """An output format for a program that reads the comparison."""
 
     JUNIT = "junit"
     BMF = "bmf"

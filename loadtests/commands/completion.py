@@ -1,5 +1,7 @@
-"""What a shell completes: the names of studies, setups and runs. Each press of the Tab key asks anew, so the names are
-those of files, and nothing is read."""
+"""Complete the names of studies, setups and runs in a shell.
+
+Each press of the Tab key starts the program again, so it only lists file names and reads no files.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,28 @@ from loadtests import files
 
 
 def studies(incomplete: str) -> list[str]:
-    """The studies that come with the project; for the rest, the shell completes files."""
+    """Return the included studies. For other arguments, the shell completes file names."""
     return _beginning(incomplete, (file.stem for file in files.STUDIES.glob("*.toml")))
 
 
 def setups(incomplete: str) -> list[str]:
-    """The setups."""
+    """Return the setups."""
     return _beginning(incomplete, (file.stem for file in (files.SUPERVISOR / "conf.d").glob("*.conf")))
 
 
 def setups_and_studies(incomplete: str) -> list[str]:
-    """The setups, and the studies that come with the project."""
+    """Return the setups and the included studies."""
     return [*setups(incomplete), *studies(incomplete)]
 
 
 def setup_list(incomplete: str) -> list[str]:
-    """The last of a list of setups, after what stands before it: ``gunicorn,uv``."""
+    """Complete the last name of a list of setups, such as ``gunicorn,uv``."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in setups(last) if name not in before.split(",")]
 
 
 def runs(incomplete: str) -> list[str]:
-    """The runs in results/."""
+    """Return the runs in results/."""
     return _beginning(incomplete, (file.parent.name for file in files.RESULTS.glob("*/run.json")))
 
 

@@ -1,4 +1,4 @@
-"""Where commands print, and how they fail."""
+"""Print output and errors of commands."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class _Printable(RenderHook):
-    """Removes the characters that a terminal would obey from all that is printed."""
+    """Remove terminal commands from everything that is printed."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         return [_Printed(one) for one in renderables]
 
 
 class _Printed:
-    """A renderable without the characters that a terminal would obey."""
+    """A renderable without terminal commands."""
 
     def __init__(self, inner: ConsoleRenderable) -> None:
         self.inner = inner
@@ -53,22 +53,22 @@ err = _console(stderr=True)
 
 
 def data(value: object, style: str = "") -> Text:
-    """A value as a cell of a table or a part of a line: its markup is text, and a terminal obeys nothing in it."""
+    """Convert a value to text for a table or a line, without interpreting its markup or terminal commands."""
     return safe_text(str(value), style)
 
 
 def row(values: Iterable[object]) -> list[Text]:
-    """The cells of a row of such values."""
+    """Convert values to the cells of a row."""
     return [data(value) for value in values]
 
 
 def say(text: str) -> None:
-    """Prints text as it is, on as many lines as it has."""
+    """Print a text unchanged."""
     out.print(data(text), soft_wrap=True)
 
 
 def say_wrapped(text: str, indent: int = 2) -> None:
-    """Prints text line by line; in a terminal what is longer goes on below, broken at words, ``indent`` columns in."""
+    """Print a text. On a terminal, wrap long lines at words, and indent the continuation lines."""
     for line in text.splitlines():
         if out.is_terminal:
             out.print(*wrapped(line, out.width, indent=indent), sep="\n")
@@ -77,15 +77,16 @@ def say_wrapped(text: str, indent: int = 2) -> None:
 
 
 def say_json(values: object) -> None:
-    """Prints JSON."""
+    """Print JSON."""
     out.print_json(json.dumps(values))
 
 
 @contextlib.contextmanager
 def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
-    """Shows what a command is doing until it has results, from its slow imports on; yields the function to say so.
+    """Show the current step of a command until it has results. Yield the function that sets the step.
 
-    A terminal shows the latest one and clears it at the end; elsewhere each is a line. Print errors after it.
+    A terminal shows only the latest step and clears it at the end. Other outputs get a line for each step. Print errors
+    after this context.
     """
     if not console.is_terminal:
         yield lambda doing: console.print(data(f"{doing} ..."), soft_wrap=True)
@@ -93,20 +94,24 @@ def waiting(console: Console, doing: str = "preparing") -> Iterator[Announce]:
     with console.status("") as status:
 
         def announce(doing: str) -> None:
-            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner it is drawn at once
+            status.update(data(f"{doing} ..."), spinner="dots")  # with a spinner it is drawn immediately
 
         announce(doing)
         yield announce
 
 
 def warn(message: str) -> None:
-    """Prints one line that says what to mind, on standard error."""
+    """Print a one-line warning on standard error."""
     err.print(Text.assemble(("warning:", "yellow"), " ", data(message)), soft_wrap=True)
 
 
 def look_first(console: Console, anyway: bool = False) -> None:
-    """Says who takes the cores before anything is started, and what that costs; asks whether to go on ``anyway`` where
-    there is somebody to ask."""
+    """Warn about programs that use the cores before anything is started. On a terminal, ask whether to continue.
+
+    Args:
+        console: The console.
+        anyway: Whether to continue without asking.
+    """
     from loadtests.measure import doctor
 
     found = doctor.other_load()
@@ -118,6 +123,6 @@ def look_first(console: Console, anyway: bool = False) -> None:
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
-    """Ends the command with one line that says what went wrong, and an exit code that is not 0."""
+    """End the command with a one-line error and an exit status other than 0."""
     err.print(Text.assemble(("error:", "bold red"), " ", data(message)), soft_wrap=True)
     sys.exit(code)

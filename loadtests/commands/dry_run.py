@@ -1,4 +1,4 @@
-"""``run --dry-run``: what would be run."""
+"""``run --dry-run``: show the plan of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_dry_run(found: DryRun) -> None:
-    """Prints it; ends with exit code 1 where the run would not begin."""
+    """Print the plan. Exit with status 1 if the run could not start."""
     where = os.path.relpath(found.folder)
     trials = f"{plural(len(found.order), 'trial')} in {plural(found.blocks, 'block')}"
     out.print(Text(found.study.title, style="bold"))

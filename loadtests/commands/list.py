@@ -1,4 +1,4 @@
-"""``list``: what there is: setups, studies, engines, runs."""
+"""``list``: list the setups, studies, engines and runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.report.terminal_tables import grid, print_grid
 
 Listing = dict[str, list[dict[str, Any]]]
 KINDS = ("setups", "studies", "engines", "runs")
-FEW = 3  # of each kind, where all are listed
+FEW = 3  # of each kind, if all kinds are listed
 
 
 def command(
@@ -43,8 +43,10 @@ def command(
 
 
 def everything() -> Listing:
-    """All there is, by kind, as rows with the same keys within a kind. ``not_here`` says in a few words why it cannot
-    run on this machine, or which part cannot; it is empty where nothing is missing."""
+    """Return everything by kind, as rows with the same keys within a kind.
+
+    ``not_here`` describes why something, or a part of it, can't run on this machine, and is empty otherwise.
+    """
     from loadtests import engines, setups
     from loadtests.plan import study as studies
     from loadtests.records.run import folder
@@ -117,7 +119,7 @@ def _run(name: str) -> dict[str, Any]:
 
 
 def _print(kind: str, rows: Sequence[dict[str, Any]]) -> None:
-    """A table without empty columns."""
+    """Print a table without empty columns."""
     columns = [column for column in (rows[0] if rows else ()) if any(row[column] != "" for row in rows)]
     right = [place for place, column in enumerate(columns) if column == "minutes"]
     table = grid((column.replace("_", " ") for column in columns), right, whole=(0,))
@@ -127,7 +129,7 @@ def _print(kind: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _print_few(kind: str, rows: Sequence[dict[str, Any]]) -> None:
-    """How many there are, and the first ones: of runs the newest, of setups and studies those of ``make bench``."""
+    """Print the number and the first rows: the newest runs, and the setups and studies of ``make bench``."""
     lacking = sum(bool(row.get("not_here")) for row in rows)
     missing = f", {lacking} with something missing here" if lacking else ""
     say(f"{len(rows)} {kind}{missing}; all of them: {called()} list {kind}")

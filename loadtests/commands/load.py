@@ -1,4 +1,4 @@
-"""``load``: load on a URL, by hand."""
+"""``load``: send load to a URL."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(
 
 
 def _remarks(result: Result) -> Iterator[str]:
-    """What nobody should overlook."""
+    """Yield the remarks that a user should not overlook."""
     if left := max(0, result.planned - result.sent):
         yield f"{left:,} of {result.planned:,} planned were not sent: all connections were waiting"
     if result.stray:
@@ -70,7 +70,7 @@ def _remarks(result: Result) -> Iterator[str]:
 
 
 def _print(result: Result) -> None:
-    """Prints the counts and the times; for a mix, also the times by request."""
+    """Print the counts and the times. For a mix, also print the times by request."""
     from loadtests.records.result import FIGURES
 
     counts = grid(("", ""), right=(1,))
@@ -98,7 +98,7 @@ def _print(result: Result) -> None:
 
 
 def _websocket_counts(result: Result) -> Iterator[tuple[str, int | None]]:
-    """Counts of deliveries and of held connections, where there are any."""
+    """Yield the counts of deliveries and held connections, if the load has any."""
     if found := result.deliveries:
         for what in ("missing", "duplicate", "reordered", "stray"):
             yield f"deliveries {what}", getattr(found, what)

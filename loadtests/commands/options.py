@@ -1,4 +1,4 @@
-"""Options that several commands take: single ones, and the groups for a project of the user's."""
+"""Options that several commands share: single options, and groups of options for the user's own project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Journey = OwnJourney | None
     Workers = ExpectedWorkers | None
 else:
-    Own = Journey = Workers = object  # their modules take time to import, and `--help` does without
+    Own = Journey = Workers = object  # their modules take long to import, and `--help` doesn't need them
 
 Command = Callable[..., None]
 LENGTH, MACHINES = "How long, how sure", "Other machines"  # panels of `--help`
@@ -124,7 +124,7 @@ WORKERS: dict[str, Any] = {
     ],
     "expect_workers_max_wait": Annotated[Text, typer.Option(help="How long to wait for those workers; 5m by default.")],
 }
-# `--help` is long: it is read by panels.
+# The output of `--help` is long, so it has panels.
 for panel, options in (
     ("Your own project", PROJECT), ("Its WebSockets", WEBSOCKETS), ("Its users", JOURNEY), (MACHINES, WORKERS)
 ):  # fmt: skip
@@ -135,8 +135,14 @@ for panel, options in (
 def with_options(
     keyword: str, options: dict[str, Any], build: Callable[[dict[str, Any]], Any], needed: tuple[str, str] | None = None
 ) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, which gets ``build(those given)`` as one keyword, None without any.
-    ``needed`` is the option that the others go with, and what they say without it."""
+    """Return a decorator that adds options to a command.
+
+    Args:
+        keyword: The command's keyword argument for the options.
+        options: The options.
+        build: Converts the given options to the argument's value. Without options, the value is None.
+        needed: The option that the others require, and the end of the message if it is missing.
+    """
 
     def built(chosen: dict[str, Any]) -> Any:
         if chosen and needed and needed[0] not in chosen:
@@ -197,7 +203,7 @@ with_expected_workers = with_options("workers", WORKERS, _expected_workers, OF_W
 
 
 def given(context: typer.Context) -> list[str]:
-    """The options (``--seed``) and arguments (``the study``) on the command line, whatever their values."""
+    """Return the options (``--seed``) and arguments (``the study``) on the command line."""
     names = []
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")

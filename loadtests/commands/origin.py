@@ -1,4 +1,4 @@
-"""``origin``: a slow or failing origin, until Ctrl-C."""
+"""``origin``: run a slow or failing origin until Ctrl-C."""
 
 from __future__ import annotations
 

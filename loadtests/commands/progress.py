@@ -1,4 +1,4 @@
-"""The progress of a run: a bar with the time left in a terminal, and a line a trial."""
+"""The progress of a run: a bar with the time left on a terminal, and a line for each trial."""
 
 from __future__ import annotations
 
@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from loadtests.measure.run import Execution, RunOutcome
 
 
-FIRM_S = 30.0  # of the plan: how much is to be done before the pace so far counts for more than the plan
+FIRM_S = 30.0  # of the planned time; after that, the pace so far counts more than the plan
 
 
 class RunProgress:
-    """A watcher of a run of ``trials`` trials and about ``seconds`` seconds; ``sends`` is what its tests send, and
-    ``so_far`` sums up what is known after a block."""
+    """Show the progress of a run.
+
+    Args:
+        console: The console.
+        trials: The number of trials.
+        seconds: The planned seconds.
+        sends: The name of a sent request or message, by test.
+        so_far: Returns a summary line after a block.
+    """
 
     def __init__(
         self,
@@ -44,7 +51,7 @@ class RunProgress:
         self._so_far = so_far
         self._doing = ""
         self._done = 0.0  # of the planned seconds
-        self._takes = 0.0  # the current step
+        self._takes = 0.0  # of the current step
         self._begun = 0.0
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -73,7 +80,7 @@ class RunProgress:
             self._bar.stop()
 
     def doing(self, what: str, seconds: float) -> None:
-        """A step of about ``seconds`` seconds begins."""
+        """Start a step of about ``seconds`` seconds."""
         self._done += self._takes
         self._doing, self._takes = what, seconds
         if self._bar is not None and self._task is not None:
@@ -81,19 +88,19 @@ class RunProgress:
             self._bar.update(self._task, completed=done, description=what, left=self._left())
 
     def _left(self) -> str:
-        """The time left at the pace so far, as 1:23; empty once more is done than was planned."""
+        """Return the time left at the current pace, such as 1:23, or an empty string if the plan is exceeded."""
         if self._done > self._seconds:
             return ""
         minutes, seconds = divmod(round(seconds_left(self._seconds, self._done, time.monotonic() - self._begun)), 60)
         return f"{minutes}:{seconds:02} left"
 
     def second(self, second: Second) -> None:
-        """A second of load has passed."""
+        """Handle a second of load."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=f"{self._doing}: {answered(second)}")
 
     def ended(self, trial: Trial, again: bool) -> None:
-        """A trial was written."""
+        """Handle a completed trial."""
         what = f"{trial.number:>3}/{self._trials} {trial.label}, {trial.test}"
         if trial.valid and trial.capacity is not None:
             self._print(f"{what}: {trial.capacity.sentence}")
@@ -110,7 +117,7 @@ class RunProgress:
                 self._print(f"      | {line}")
 
     def block_ended(self, block: int) -> None:
-        """A block was measured."""
+        """Handle a completed block."""
         if self._so_far is not None:
             self._print(self._so_far(block))
 
@@ -119,7 +126,7 @@ class RunProgress:
 
 
 def answered(second: Second) -> str:
-    """What was answered in a second: ``1,023/s, p50 3.1 ms``."""
+    """Describe the answers in a second, such as ``1,023/s, p50 3.1 ms``."""
     p50 = "" if second.p50_ms is None else f", p50 {second.p50_ms:.1f} ms"
     return f"{second.completed:,}/s{p50}"
 
@@ -130,7 +137,7 @@ def _figures(result: Result, sends: str) -> str:
     if connections and not result.planned:  # idle connections send nothing
         parts = [f"{plural(connections.opened, 'connection')} held"]
     p50, p99 = result.response_time_ms["p50"], result.response_time_ms["p99"]
-    if p50 is not None and p99 is not None:  # an engine may not know them
+    if p50 is not None and p99 is not None:  # some engines don't know them
         parts += [f"p50 {p50:.1f} ms", f"p99 {p99:.1f} ms"]
     errors = sum(result.errors.values())
     if errors or result.unfinished:
@@ -144,8 +151,15 @@ def _figures(result: Result, sends: str) -> str:
 
 
 def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, str]:
-    """Runs a study with progress and writes its report, however it ends; returns its outcome, and why it ended early
-    where contention spoiled one block after another and it is not to continue ``anyway``."""
+    """Run a study with progress output, and write its report even after an error.
+
+    Args:
+        execution: The prepared run.
+        anyway: Whether to continue if other programs disturb one block after the other.
+
+    Returns:
+        The outcome, and why the run ended early.
+    """
     from loadtests.measure.contention import TooBusy
     from loadtests.measure.run import execute, outcome
     from loadtests.report import reports, so_far
@@ -162,7 +176,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
         return outcome(execution), f"{error}; {resume}; with --anyway it goes on regardless"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk neither can be written
+        with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing fails too
             write_report(execution)
             if interrupted and execution.run.trials():
                 reports.print_report(execution.run, out)
@@ -172,8 +186,12 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
 
 
 def conclude(found: RunOutcome, why: str) -> None:
-    """Ends a command whose run has that outcome, and ended early for a reason if ``why`` says one: with an error where
-    figures are missing, and a warning where some are unverified."""
+    """End a command with the outcome of its run: an error if figures are missing, a warning if some are unverified.
+
+    Args:
+        found: The outcome.
+        why: The reason for an early end, or an empty string.
+    """
     from loadtests.measure.run import RunOutcome
 
     if found is RunOutcome.FAILED:
@@ -183,7 +201,7 @@ def conclude(found: RunOutcome, why: str) -> None:
 
 
 def write_report(execution: Execution) -> None:
-    """Writes the report of what was measured."""
+    """Write the report of the measurements."""
     from loadtests.report import reports
 
     with waiting(out) as announce:
@@ -193,7 +211,7 @@ def write_report(execution: Execution) -> None:
 
 @contextlib.contextmanager
 def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for work in steps, in a terminal only; yields the function to call with (doing, steps done, all steps)."""
+    """Show a bar for work in steps on a terminal. Yield the function to call with (step, steps done, all steps)."""
     if not console.is_terminal:
         yield lambda doing, done, total: None
         return
@@ -209,7 +227,7 @@ def steps(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextlib.contextmanager
 def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], None]]:
-    """A bar for one load of ``duration_s`` seconds, in a terminal only; yields the function to call each second."""
+    """Show a bar for one load of ``duration_s`` seconds on a terminal. Yield the function to call every second."""
     if not console.is_terminal:
         yield lambda second: None
         return
@@ -220,11 +238,14 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
 
 
 def seconds_left(planned_s: float, done_s: float, took_s: float) -> float:
-    """The seconds that the rest of a run takes.
+    """Estimate the seconds until the end of a run.
 
-    All of it was planned to take ``planned_s``, of which trials that were planned to take ``done_s`` are over, with
-    their repeats, after ``took_s`` seconds. One slow start at the beginning says little: the pace is that of what is
-    done and of FIRM_S more, as planned.
+    A slow start says little, so the pace combines the finished part with FIRM_S seconds at the planned pace.
+
+    Args:
+        planned_s: The planned seconds of the whole run.
+        done_s: The planned seconds of the finished trials, including repeats.
+        took_s: The actual seconds of the finished trials.
     """
     pace = (took_s + FIRM_S) / (done_s + FIRM_S)
     return max(0.0, planned_s - done_s) * pace

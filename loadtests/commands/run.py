@@ -1,4 +1,4 @@
-"""``run``: a study, into a run folder with its report."""
+"""``run``: run a study, and write its folder and report."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def command(
 
         if resume is not None:
             _require_alone(context)
-            Run.open(resume)  # before anybody is asked whether to go on
+            Run.open(resume)  # before asking whether to continue
         else:
             if base is not None:
                 own = study_options.with_base(own, base)
@@ -177,7 +177,11 @@ def command(
 
 
 def _require_alone(context: typer.Context) -> None:
-    """Raises UserError for anything that is given together with --resume."""
+    """Refuse everything that can't be combined with --resume.
+
+    Raises:
+        UserError: If there is such an option or argument.
+    """
     others = [name for name in given(context) if name not in ("--resume", "--anyway")]
     if others:
         raise UserError(

@@ -1,4 +1,4 @@
-"""``worker``: makes load for a run elsewhere."""
+"""``worker``: generate load for a run on another machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from loadtests.commands.console import err, fail, waiting
 
-INTERRUPTED = 130  # as every other command
+INTERRUPTED = 130  # the same as for all commands
 
 
 def command(

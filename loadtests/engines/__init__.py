@@ -1,6 +1,6 @@
-"""The programs that make the load, behind one interface and with one shape of result.
+"""The load generators, with one interface and the same form of results.
 
-To add one, add a file to this folder, with a class as ``base.Engine`` has it, and an instance called ``ENGINE``.
+To add one, create a file in this folder with a class like ``base.Engine`` and an instance named ``ENGINE``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def _found(folders: tuple[str, ...]) -> dict[str, Engine]:
 
 
 def get(name: str) -> Engine:
-    """The engine of that name. Raises UserError with the nearest names."""
+    """Return the engine with this name.
+
+    Raises:
+        UserError: If there is no such engine. The message contains the nearest names.
+    """
     try:
         return known()[name]
     except KeyError:
@@ -37,7 +41,11 @@ def get(name: str) -> Engine:
 
 
 def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozenset()) -> None:
-    """Raises UserError where the engine cannot make the load, or lacks another feature that is needed."""
+    """Check that an engine can generate a load and has the other needed features.
+
+    Raises:
+        UserError: If it can't.
+    """
     for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
         able = next(one.name for one in known().values() if feature in one.features)
         raise UserError(f"the engine {engine.name} cannot {feature.value}; use {able}")

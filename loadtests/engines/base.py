@@ -1,4 +1,4 @@
-"""What all engines have in common."""
+"""The interface of all engines."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ OnEnd = Callable[[], None]
 
 
 class EngineError(UserError):
-    """An engine that cannot run, or broke off. Its text is one line."""
+    """The engine can't run, or failed. The text has one line."""
 
 
 class Joining(Protocol):
-    """Workers of a load that others start (``loadtests.engines.expected``)."""
+    """Workers of a load that the user starts (``loadtests.engines.expected``)."""
 
     def __len__(self) -> int: ...
 
     def working(self, program: str, core: int | None) -> AbstractContextManager[list[Any]]:
-        """They carry a program until the context ends. Raises EngineError and UserError."""
+        """Run a program on all workers until the context ends.
+
+        Raises:
+            EngineError: If a worker fails.
+            UserError: If workers are missing.
+        """
 
 
 Others = tuple[Address, ...] | Joining
@@ -36,7 +41,7 @@ come, which then make all of it."""
 
 
 class Engine(Protocol):
-    """A program that makes load."""
+    """A program that generates load."""
 
     name: str
     label: str
@@ -47,10 +52,18 @@ class Engine(Protocol):
     """What it can do."""
 
     def require(self) -> None:
-        """Raises EngineError where what it needs is not installed."""
+        """Check that the engine's software is installed.
+
+        Raises:
+            EngineError: If it isn't.
+        """
 
     def check(self, load: Load) -> None:
-        """Raises UserError for a load that it cannot make, though it has all its ``features``."""
+        """Check a load beyond the engine's ``features``.
+
+        Raises:
+            UserError: If the engine can't generate the load.
+        """
 
     def run(
         self,
@@ -60,53 +73,80 @@ class Engine(Protocol):
         on_start: OnStart | None = None,
         on_end: OnEnd | None = None,
     ) -> Result:
-        """Makes the load and measures it.
+        """Generate the load and measure it. All processes have ended when this method returns or raises an error.
 
-        ``on_start`` is called once, after the warm-up, right before the measured load begins; ``on_end`` once, after
-        all that is billed (see Result) and before anything that is not. ``on_second`` is called with each row of the
-        timeline as it comes. ``should_stop`` is called several times a second; once it is true the load ends, and what
-        was outstanding is unfinished.
+        Args:
+            load: The load.
+            on_second: Gets each row of the timeline immediately.
+            should_stop: Is called several times per second. If it returns true, the load ends, and outstanding requests
+                count as unfinished.
+            on_start: Is called once, after the warm-up and right before the measured load starts.
+            on_end: Is called once, after everything that is billed (see ``Result``) and before anything that isn't.
 
-        No process of it is left, however it ends. Raises EngineError and UserError.
+        Raises:
+            EngineError: If the engine fails.
+            UserError: If the load isn't valid.
         """
 
 
 @runtime_checkable
 class SlicingEngine(Engine, Protocol):
-    """An engine whose loads can be interleaved, as those of ``loadtests.workload.DEFAULT_ENGINE`` can."""
+    """An engine that can alternate its loads on several setups, such as ``loadtests.workload.DEFAULT_ENGINE``."""
 
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[LoadMaker]:
-        """Starts its processes, on a core, until the context ends. Raises EngineError, also on entering."""
+        """Start its processes on a core until the context ends.
+
+        Raises:
+            EngineError: If they don't start.
+        """
 
 
 @runtime_checkable
 class SharedEngine(Engine, Protocol):
-    """An engine that can make a part of its load on other machines."""
+    """An engine that can generate a part of its load on other machines."""
 
     def shared_with(self, others: Others) -> Engine:
-        """The same, with the last processes of a load elsewhere, as many as ``others`` are."""
+        """Return the engine with its last processes on ``others``, one on each."""
 
 
 class LoadMaker(Protocol):
-    """A running engine: it prepares loads and makes them, one at a time."""
+    """A running engine. It prepares and generates one load at a time."""
 
     def prepare(self, load: Load) -> PreparedLoad:
-        """Gets a load ready in all processes. Raises EngineError and UserError."""
+        """Prepare a load in all processes.
+
+        Raises:
+            EngineError: If a process fails.
+            UserError: If the engine can't generate the load.
+        """
 
     def spins(self) -> dict[str, float]:
-        """The calibration (``loadtests.observe.calibration``) of the other machines that it runs on, in seconds, by
-        address. Raises EngineError."""
+        """Run the calibration (``loadtests.observe.calibration``) on the engine's other machines.
+
+        Returns:
+            The seconds by address.
+
+        Raises:
+            EngineError: If a process fails.
+        """
 
 
 class PreparedLoad(Protocol):
-    """A load that is ready, to be made in one or several slices: its connections stay open in between."""
+    """A prepared load. It is generated in one or several slices, and its connections stay open in between."""
 
     def step(self) -> None:
-        """Opens its connections of the next step (``Conversation.steps``); those of the first are open. Raises
-        EngineError."""
+        """Open the connections of the next step (``Conversation.steps``). Those of the first step are open already.
+
+        Raises:
+            EngineError: If a process fails.
+        """
 
     def warm_up(self, seconds: float) -> None:
-        """Makes the load without measuring. Raises EngineError."""
+        """Generate the load without measuring it.
+
+        Raises:
+            EngineError: If a process fails.
+        """
 
     def measure(
         self,
@@ -117,12 +157,27 @@ class PreparedLoad(Protocol):
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> bool:
-        """Makes the load for ``settle_s`` and ``duration_s`` seconds, of which the latter are measured. What is then
-        outstanding gets ``grace_s`` more, ``Load.grace`` without it; returns whether some of it was awaited in vain.
+        """Generate the load for ``settle_s`` and ``duration_s`` seconds, and measure only the latter.
 
-        The slices of a load at a rate are parts of one schedule, as long as ``Load.duration_s``. ``on_second`` and
-        ``should_stop`` are as in ``Engine.run``, for the slice. Raises EngineError.
+        The slices of a load with a rate are parts of one schedule of ``Load.duration_s`` seconds.
+
+        Args:
+            duration_s: The measured seconds.
+            settle_s: The seconds before them.
+            grace_s: The time for outstanding requests at the end. The default is ``Load.grace``.
+            on_second: See ``Engine.run``.
+            should_stop: See ``Engine.run``.
+
+        Returns:
+            Whether some outstanding requests were not answered in the grace period.
+
+        Raises:
+            EngineError: If a process fails.
         """
 
     def result(self) -> Result:
-        """The result of all slices; closes the connections. Raises EngineError."""
+        """Close the connections, and return the result of all slices.
+
+        Raises:
+            EngineError: If a process fails.
+        """

@@ -1,10 +1,13 @@
-"""A load of several parts, here and on other machines: Locust's master and workers, which pass on what the harness and
-the processes of a load say to each other (``loadtests.cluster`` are the programs).
+"""Generate a load in several parts, on this machine and on others, with Locust's master and workers.
 
-The master is a child of the harness and listens on loopback. Workers here are children too; on another machine one
-runs for as long as an SSH connection, which forwards a port there to the master (``ssh -R``). What passes is encrypted
-with keys of a token, which is drawn anew for each cluster, and which each gets over its standard input. Workers that
-others start are in expected.py."""
+The master and the workers forward the messages between the harness and the load programs (the package
+``loadtests.cluster``). The master is a child process of the harness, and listens on the loopback interface. Workers on
+this machine are child processes too. A worker on another machine runs in an SSH connection that forwards a port of that
+machine to the master (``ssh -R``).
+
+All messages are encrypted with keys from a token. Each cluster has a new token, and each process gets it over standard
+input. ``expected.py`` has the workers that users start.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +37,16 @@ from loadtests.observe.machine import Description, boot
 
 MASTER, WORKER = "loadtests.cluster.master", "loadtests.cluster.worker"
 LISTENS_WITHIN_S = 30.0
-HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker there may be ending what it started
+HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still be ending its processes
 ANSWERED_WITHIN_S = 10 * REACHED_WITHIN_S
 LOOKS = 8
-FORWARDED = range(20_000, 32_000)  # ports there, below those that the kernel gives away (ip(7))
+FORWARDED = range(20_000, 32_000)  # ports of the other machine, below the kernel's ephemeral ports (ip(7))
 
 T = TypeVar("T")
 
 
 class Here(msgspec.Struct, frozen=True):
-    """What a worker on another machine says first: the SHA-256 of its files by path, and the machine."""
+    """The first event of a worker on another machine: the SHA-256 of its files by path, and the machine."""
 
     files: dict[str, str]
     boot: str
@@ -60,7 +63,7 @@ class Cluster(GeneratorProcess):
         self.workers: list[Worker] = []
 
     def pass_on(self, number: int, message: Event) -> None:
-        """Sends a worker a message."""
+        """Send a message to a worker."""
         self.write_line(f"{number} {json.dumps(message)}")
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
@@ -73,18 +76,21 @@ class Cluster(GeneratorProcess):
                 yield worker, worker.event(text)
 
     def of_master(self, line: bytes) -> Iterable[tuple[GeneratorProcess, Event]]:
-        """An event of its own."""
+        """Return an event of the master."""
         yield self, json.loads(line)
 
 
 class Worker(GeneratorProcess):
-    """A worker of a cluster, which carries a part of a load. Its own pipes are for how it takes part, and for its end.
-    ``where`` it is, empty for one here; ``within_ms`` is how well its clock is known: half the quickest round trip."""
+    """A worker of a cluster. It generates a part of a load.
 
-    start_in_s = 0.5  # a message may take a network's way
+    Its own pipes are only for its first message and its end. ``where`` is its address, or empty on this machine.
+    ``within_ms`` is the accuracy of its clock, half the shortest round trip.
+    """
+
+    start_in_s = 0.5  # a message may cross a network
     came = False
 
-    about: Here  # of one on another machine
+    about: Here  # only for a worker on another machine
 
     def __init__(
         self, popen: subprocess.Popen[bytes], errors: ErrorTail, cluster: Cluster, address: Address | None
@@ -102,7 +108,7 @@ class Worker(GeneratorProcess):
         return (self, self._cluster)
 
     def take_part(self, program: str, core: int | None, port: int) -> None:
-        """Says how it takes part in the cluster, whose master has the ``port``."""
+        """Send the worker its first message. ``port`` is the master's."""
         token = {"token": self._cluster.token, "number": self._number}
         first = {**token, "program": program, "core": core, "port": port, "apart": self.address is not None}
         self.write_line(json.dumps(first))
@@ -111,11 +117,15 @@ class Worker(GeneratorProcess):
         self._cluster.pass_on(self._number, message)
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
-        self.lines()  # of which there is none before its end
+        self.lines()  # empty until the worker ends
         return ()
 
     def event(self, text: bytes) -> Event:
-        """An event of its own. Raises EngineError, also where it is lost."""
+        """Parse an event of the worker.
+
+        Raises:
+            EngineError: If the worker is lost, or the event isn't valid.
+        """
         try:
             event = wire.typed(wire.parsed(text), Event)
         except wire.NotAMessage as error:
@@ -124,13 +134,16 @@ class Worker(GeneratorProcess):
             raise EngineError(f"{self._called} was not heard of any more")
         if event["event"] == "nonsense":
             raise self._nonsense(shown(str(event.get("value"))))
-        event["helpers"] = []  # it has lowered these threads itself
-        if not self.machine:  # the other load of this machine is mostly this process and the servers
+        event["helpers"] = []  # the worker has lowered the priority of these threads itself
+        if not self.machine:  # the other load on this machine is mostly the harness and the servers
             event.pop("conditions", None)
         return event
 
     def ended(self) -> UserError:
-        """One that ends costs a load; where its machine cannot be reached, no other load can be made either."""
+        """Return the error for the worker's end.
+
+        The end of a worker invalidates a load. If its machine can't be reached, no other load is possible either.
+        """
         if self.address is None:
             return super().ended()
         status = self.popen.wait()
@@ -141,17 +154,21 @@ class Worker(GeneratorProcess):
         return self._answer({"spin": True}, float) if self.machine else None
 
     def recognize(self) -> None:
-        """Once it has proved itself: raises UserError where another machine has other files than this one."""
+        """Check the files of a worker on another machine.
+
+        Raises:
+            UserError: If they differ from the files on this machine.
+        """
         self.came = True
         if self.address is None:
             return
         self.about = self._value(Here)
         deploy.require_same(self.address, self.about.files)
-        if self.about.boot != boot():  # else it is this machine, by another address
+        if self.about.boot != boot():  # otherwise the address leads to this machine
             self.machine = self.where
 
     def synchronize(self) -> None:
-        """The quickest of some round trips is used, as half of it is the error."""
+        """Use the shortest of several round trips. The error is half of it."""
         if not self.where:
             return
         self.within_ms = math.inf
@@ -163,7 +180,11 @@ class Worker(GeneratorProcess):
                 self.within_ms, self.ahead_ms = half, there - before - half
 
     def look(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        """The way from there to the servers (see ``loadtests.hosts.network.look``). Raises UserError."""
+        """Measure the network from the worker to the servers (see ``loadtests.hosts.network.look``).
+
+        Raises:
+            UserError: If the servers can't be reached.
+        """
         return self._answer({"prove": [host, list(address), token, client]}, Network)
 
     def _answer(self, message: Event, kind: type[T]) -> T:
@@ -189,7 +210,11 @@ class Worker(GeneratorProcess):
 
 @contextlib.contextmanager
 def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
-    """Raises EngineError where what other machines measured makes no result."""
+    """Convert errors in the measurements of other machines.
+
+    Raises:
+        EngineError: If they can't be combined to a result.
+    """
     others = [process.where for process in processes if isinstance(process, Worker) and process.where]
     try:
         yield
@@ -202,8 +227,18 @@ def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def workers(program: str, near: int, core: int | None, others: Others) -> Iterator[list[Worker]]:
-    """Workers that carry a ``program``, some of them here, on a core, and one on each of the other machines, until the
-    context ends; or those that others start. Raises EngineError and UserError."""
+    """Run workers with a ``program`` until the context ends.
+
+    Args:
+        program: The name of the program.
+        near: The number of workers on this machine.
+        core: Their core.
+        others: The other machines, with a worker on each, or workers that users start.
+
+    Raises:
+        EngineError: If a worker fails.
+        UserError: If a machine isn't prepared.
+    """
     if not isinstance(others, tuple):
         with others.working(program, core) as found:
             yield found
@@ -212,7 +247,7 @@ def workers(program: str, near: int, core: int | None, others: Others) -> Iterat
         cluster = stack.enter_context(start(Cluster, [sys.executable, "-m", MASTER], ROOT))
         kind = functools.partial(Worker, cluster=cluster)
         command = [sys.executable, "-m", WORKER]
-        for _ in range(near):  # they start while the master does
+        for _ in range(near):  # start them at the same time as the master
             stack.enter_context(start(functools.partial(kind, address=None), command, ROOT))
         cluster.write({"token": cluster.token})
         wait_for([cluster], "listening", LISTENS_WITHIN_S)

@@ -1,6 +1,7 @@
-"""Workers that others start (``loadtests.cluster.joined``): a person, Compose or Kubernetes.
+"""Use workers that a user, Compose or Kubernetes starts (``loadtests.cluster.joined``).
 
-They come to a master that listens where the user says, stay for all loads of a run, and end with it."""
+They connect to a master that listens on the user's address, stay for all loads of a run, and end with it.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +31,14 @@ from loadtests.observe.machine import boot
 
 LISTENS_WITHIN_S = 30.0
 CARRIES_WITHIN_S = 30.0
-REPLACED_WITHIN_S = 5.0  # one that was lost, by another of its machine: most are noticed later than a new one comes
+# a replacement must come from the lost worker's machine; most losses are noticed later than a new worker connects
+REPLACED_WITHIN_S = 5.0
 ENDED_WITHIN_S = 3.0
 LOOPBACK = "127.0.0.1"
 
 
 class Meeting(Cluster):
-    """A cluster whose workers come by themselves. Only those ``at_work`` are heard."""
+    """A cluster whose workers connect on their own. It reports only the events of workers ``at_work``."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail, token: str) -> None:
         super().__init__(popen, errors)
@@ -45,7 +47,7 @@ class Meeting(Cluster):
 
     @property
     def here(self) -> list[Joined]:
-        """Those that have come and were not lost."""
+        """The connected workers that aren't lost."""
         return [worker for worker in self.workers if isinstance(worker, Joined) and worker.there]
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
@@ -61,7 +63,7 @@ class Meeting(Cluster):
 
 
 class Joined(Worker):
-    """A worker that came by itself. ``there``: it has what is here, and is heard."""
+    """A worker that connected on its own. ``there`` means that it has the same files and isn't lost."""
 
     there = False
 
@@ -101,7 +103,11 @@ class Joined(Worker):
 
 
 class Expected:
-    """``count`` workers that come to ``host:port`` within ``max_wait_s``. What to start is said on standard error."""
+    """A number of workers that connect to ``host:port`` within ``max_wait_s``.
+
+    Standard error shows how to start them.
+
+    """
 
     def __init__(self, count: int, host: str, port: int, max_wait_s: float) -> None:
         self.count, self.host, self.port, self.max_wait_s = count, host, port, max_wait_s
@@ -114,8 +120,14 @@ class Expected:
 
     @contextlib.contextmanager
     def working(self, program: str, core: int | None) -> Iterator[list[Worker]]:
-        """They carry a program until the context ends; on this machine on a core, on another one each on its own.
-        Raises EngineError, and UserError where they have not come, or no more."""
+        """Run a program on the workers until the context ends.
+
+        Workers on this machine use the core. Each worker on another machine uses its own core.
+
+        Raises:
+            EngineError: If a worker fails.
+            UserError: If workers have not connected, or were lost.
+        """
         meeting = self._gathered()
         nth: collections.Counter[str] = collections.Counter()
         meeting.at_work = places = list(self._places)
@@ -125,7 +137,7 @@ class Expected:
                 own = {"core": core} if here else {"nth": nth[worker.about.boot]}
                 nth[worker.about.boot] += 1
                 worker.write({"carry": program, **own})
-            wait_for(places, "carries", CARRIES_WITHIN_S)  # what came before it is of an earlier load
+            wait_for(places, "carries", CARRIES_WITHIN_S)  # ignores earlier events, which belong to an earlier load
             yield [*places]
         finally:
             meeting.at_work = []
@@ -133,7 +145,7 @@ class Expected:
                 worker.write({"carry": ""})
 
     def close(self) -> None:
-        """Has the workers end, and the master."""
+        """End the workers and the master."""
         if self._meeting is not None:
             meeting, self._meeting = self._meeting, None
             for worker in meeting.here:
@@ -146,7 +158,11 @@ class Expected:
         self._stack.close()
 
     def _gathered(self) -> Meeting:
-        """The meeting, with all that work in it. Raises UserError."""
+        """Return the cluster with all its workers.
+
+        Raises:
+            UserError: If workers are missing.
+        """
         if self._meeting is None:
             try:
                 return self._gather()
@@ -162,13 +178,13 @@ class Expected:
         return meeting
 
     def _replaced(self) -> Joined | None:
-        """Puts those that came since in the places of those that were lost; one whose place is empty."""
+        """Put new workers in the places of lost ones. Return a lost worker without a replacement, or None."""
         assert self._meeting is not None
         for index, worker in enumerate(self._places):
             if not worker.there:
                 new = [one for one in self._meeting.here if one not in self._places]
                 own = [one for one in new if one.about.boot == worker.about.boot]
-                if not own:  # of another machine it is not known whether it reaches the servers
+                if not own:  # another machine may not reach the servers
                     return worker
                 self._places[index] = own[0]
         return None
@@ -207,8 +223,11 @@ class Expected:
 
 
 def _listen(meeting: Meeting, enough: Callable[[], bool], within_s: float) -> None:
-    """Takes all that came, and waits until that is enough, or ``within_s`` has passed. Raises EngineError where the
-    master ends."""
+    """Handle all incoming events, and wait until there are enough workers or ``within_s`` has passed.
+
+    Raises:
+        EngineError: If the master ends.
+    """
     until = time.monotonic() + within_s
     with selectors.DefaultSelector() as selector:
         assert meeting.popen.stdout is not None
@@ -221,7 +240,11 @@ def _listen(meeting: Meeting, enough: Callable[[], bool], within_s: float) -> No
 
 
 def _require_free(host: str, port: int) -> None:
-    """Raises UserError where nothing can listen there."""
+    """Check that the master can listen on an address.
+
+    Raises:
+        UserError: If it can't.
+    """
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""A process that makes load: lines of JSON go in and come out, and none is left behind."""
+"""A load process that exchanges lines of JSON with the harness, and ends with it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from loadtests.hosts.wire import Lines
 from loadtests.observe.cores import pinned
 
 POLL_S = 0.1
-START_IN_S = 0.05  # after the last of several is ready they start together: time for the message to reach them all
+# after all processes are ready, the time until their common start: the message must reach all of them
+START_IN_S = 0.05
 
 
 class GeneratorProcess:
-    """A process and the lines it writes."""
+    """A process and its output lines."""
 
     machine = ""
     """The address of its machine; empty for this one."""
@@ -46,31 +47,42 @@ class GeneratorProcess:
         return (self,)
 
     def synchronize(self) -> None:
-        """Sets ``ahead_ms``."""
+        """Set ``ahead_ms``."""
 
     def spin(self) -> float | None:
-        """The calibration of its core (``loadtests.observe.calibration``), in seconds; None on this machine, which
-        others calibrate."""
+        """Calibrate its core (``loadtests.observe.calibration``).
+
+        Returns:
+            The seconds, or None on this machine, which is calibrated elsewhere.
+        """
         return None
 
     def write(self, message: Event) -> None:
-        """Sends a message."""
+        """Send a message."""
         self.write_line(json.dumps(message))
 
     def write_line(self, line: str) -> None:
-        """Writes to its standard input."""
+        """Write a line to its standard input."""
         assert self.popen.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended: the reading side will find out why
+        with contextlib.suppress(BrokenPipeError):  # the process has ended; the reader reports the reason
             self.popen.stdin.write(line.encode() + b"\n")
             self.popen.stdin.flush()
 
     def incoming(self) -> Iterable[tuple[GeneratorProcess, Event]]:
-        """The events that it has written, and whose they are. Raises EngineError where it has ended without a
-        result."""
+        """Return new events with their processes.
+
+        Raises:
+            EngineError: If the process has ended.
+        """
         return [(self, json.loads(line)) for line in self.lines()]
 
     def lines(self) -> list[bytes]:
-        """The lines that have come. Raises EngineError where it has ended, and wire.NotAMessage."""
+        """Return new lines.
+
+        Raises:
+            EngineError: If the process has ended.
+            wire.NotAMessage: If a line is too long.
+        """
         assert self.popen.stdout is not None
         data = os.read(self.popen.stdout.fileno(), 1 << 20)
         if not data:
@@ -78,11 +90,11 @@ class GeneratorProcess:
         return self._partial.add(data)
 
     def ended(self) -> UserError:
-        """The error for its end, with the reason."""
+        """Return the error for the process's end, with the reason."""
         status = self.popen.wait()
         lines = self.errors.text().strip().splitlines()
-        # Node prints the source line, the message, the stack and its version: the message is what helps. Python's is at
-        # the end of its traceback.
+        # Node prints the source line, the message, the stack and its version, and only the message helps. Python's
+        # message is at the end of its traceback.
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
         ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         reason = f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
@@ -96,7 +108,7 @@ P = TypeVar("P", bound=GeneratorProcess)
 def start(
     kind: Callable[[subprocess.Popen[bytes], ErrorTail], P], command: Sequence[str], cwd: Path, core: int | None = None
 ) -> Iterator[P]:
-    """Runs a command on a core, until the context ends, as a kind of GeneratorProcess."""
+    """Run a command on a core until the context ends, as a kind of GeneratorProcess."""
     errors = ErrorTail()
     with contextlib.closing(errors), pinned(core):
         popen = subprocess.Popen(
@@ -105,7 +117,7 @@ def start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors.descriptor,
-            start_new_session=True,  # Ctrl-C is for this process, which then ends its own
+            start_new_session=True,  # only this process gets a Ctrl-C; it then ends its children
         )
     try:
         yield kind(popen, errors)
@@ -119,23 +131,29 @@ def start(
 
 
 def common_start(processes: Sequence[GeneratorProcess]) -> float:
-    """The moment in which all can begin, in seconds of this process's clock; theirs are synchronized. Raises
-    EngineError."""
+    """Synchronize the processes' clocks, and return a moment, on this process's clock, when all can start.
+
+    Raises:
+        EngineError: If a process fails.
+    """
     for process in processes:
         process.synchronize()
     return time.monotonic() + max(process.start_in_s for process in processes)
 
 
 def results(processes: Sequence[GeneratorProcess]) -> list[Event]:
-    """The last event of each, and its machine."""
+    """Return the last event of each process with its machine."""
     return [{**process.last, "machine": process.machine} for process in processes]
 
 
 def events(
     processes: Sequence[GeneratorProcess], until: str, limit_s: float, should_stop: ShouldStop | None = None
 ) -> Iterator[Event]:
-    """The events of all, until each has sent the event ``until``, which is its ``last``. Raises EngineError where one
-    ends before, or that takes over ``limit_s`` seconds."""
+    """Yield the events of all processes until each has sent the event ``until``. This event becomes its ``last``.
+
+    Raises:
+        EngineError: If a process ends before, or ``limit_s`` seconds have passed.
+    """
     deadline = time.monotonic() + limit_s
     stopping = False
     waiting = set(processes)
@@ -160,6 +178,10 @@ def events(
 
 
 def wait_for(processes: Sequence[GeneratorProcess], event: str, limit_s: float) -> None:
-    """Waits until each has sent an event, and ignores all others. Raises EngineError."""
+    """Wait until each process has sent an event, and ignore all others.
+
+    Raises:
+        EngineError: If a process ends, or ``limit_s`` seconds have passed.
+    """
     for _ in events(processes, event, limit_s):
         pass

@@ -1,4 +1,4 @@
-"""A load as one process of the generator reads it (``Job`` in generator/types.ts)."""
+"""Convert a load to the input of a generator process (``Job`` in generator/types.ts)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.workload.request import Request
 
 
 def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
-    """The job of process ``index`` of a load, of whose payloads over WebSockets each begins with ``token``."""
+    """Return the job of process ``index``. Each WebSocket payload starts with ``token``."""
     return {
         "engine": engine,
         "protocol": load.protocol,

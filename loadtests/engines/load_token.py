@@ -1,4 +1,4 @@
-"""The token that a run and the workers that others start for it share (docs/two-machines.rst)."""
+"""The token that a run shares with workers that users start (docs/two-machines.rst)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from loadtests.errors import UserError
 from loadtests.files import read
 
 VARIABLE, FILE = "LOAD_TOKEN", "LOAD_TOKEN_FILE"
-SHORTEST = 16  # characters: it is a key
+SHORTEST = 16  # characters; the token is a key
 MOST_BYTES = 4096
 
 
 def given() -> str | None:
-    """LOAD_TOKEN, or what is in the file that LOAD_TOKEN_FILE names; None without either. It is taken out of this
-    process's environment, which the servers get as well. Raises UserError."""
+    """Return LOAD_TOKEN, or the content of LOAD_TOKEN_FILE, or None.
+
+    The function removes both variables from this process's environment, because the servers inherit the environment.
+
+    Raises:
+        UserError: If the token is too short, or the file can't be read.
+    """
     token, file = os.environ.pop(VARIABLE, None), os.environ.pop(FILE, None)
     if token is None and file is not None:
         try:
@@ -33,12 +38,16 @@ def given() -> str | None:
 
 
 def drawn() -> str:
-    """A new one."""
+    """Generate a token."""
     return secrets.token_hex(16)
 
 
 def required() -> str:
-    """What is given, or what a person types, unseen. Raises UserError where there is nobody to ask."""
+    """Return the given token, or prompt for it without showing it.
+
+    Raises:
+        UserError: If there is no terminal to prompt on.
+    """
     if (token := given()) is not None:
         return token
     if not sys.stdin.isatty():

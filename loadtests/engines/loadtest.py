@@ -1,4 +1,4 @@
-"""The npm package ``loadtest``, the tool of the 2016 test, with its own figures."""
+"""The npm package ``loadtest``, which the 2016 test used, with its own figures."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 class Loadtest:
     """See generator/loadtest.js.
 
-    The package starts its clock at the actual send. Its latency is therefore a service time, and
-    ``service_time_ms`` is where it stands: whole milliseconds, no p99.9, and only of requests answered as expected
-    (the package itself would count a 503's). It knows no intended send, so at a fixed rate ``response_time_ms`` and
-    ``send_lag_ms`` hold None; in a closed loop the two sends are one by definition, and response time is service time.
+    The package starts its clock at the actual send, so its latency is a service time, in ``service_time_ms``: whole
+    milliseconds, without p99.9, and only of requests that were answered as expected (the package itself counts a 503
+    too). It doesn't know the intended send, so at a fixed rate ``response_time_ms`` and ``send_lag_ms`` contain None.
+    In a closed loop, the two sends are the same by definition, so response time is service time.
 
-    It drops what is in flight at the end, without a grace period: ``unfinished``. At a fixed rate it opens as many
-    connections as it comes to need; ``connections`` counts in a closed loop only.
+    It drops requests in flight at the end, without a grace period. They count as ``unfinished``. At a fixed rate it
+    opens as many connections as it needs. ``connections`` only limits a closed loop.
     """
 
     name = "loadtest"
@@ -31,11 +31,19 @@ class Loadtest:
     features = frozenset({Feature.FIXED_RATE, Feature.CLOSED_LOOP})
 
     def require(self) -> None:
-        """Raises EngineError where Node or its packages are not there."""
+        """Check that Node and its packages are installed.
+
+        Raises:
+            EngineError: If they aren't.
+        """
         node.require()
 
     def check(self, load: Load) -> None:
-        """Raises UserError for what the package cannot do."""
+        """Check that the package can generate the load.
+
+        Raises:
+            UserError: If it can't.
+        """
         if load.protocol != "http":
             raise UserError(f"the engine loadtest speaks HTTP only; use openloop for {load.protocol}")
         [request] = load.requests
@@ -57,7 +65,6 @@ class Loadtest:
         on_start: OnStart | None = None,
         on_end: OnEnd | None = None,
     ) -> Result:
-        """See base.Engine."""
         require_able(self, load)  # before anything is started
         with node.running(self, load.processes, load.core) as generator:
             prepared = generator.make(load, on_second, should_stop, on_start, on_end)

@@ -1,4 +1,4 @@
-"""Users on a journey: Locust's user classes in processes of our own."""
+"""Users on a journey: Locust's user classes in the project's own processes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,28 @@ from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
 
-PROGRAM = "injector"  # as a worker knows it
+PROGRAM = "injector"  # the program's name in a worker
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
-OVERTIME_S = 30.0  # past the load and the grace period: it hangs
+OVERTIME_S = 30.0  # after the load and the grace period, the injector counts as stuck
 
 
 @dataclasses.dataclass(frozen=True)
 class Locust:
-    """See ``loadtests.journeys``: Locust has the user's class and its HTTP client; the injectors run the users, and
-    count and time as ``openloop`` does. Locust's own statistics are not used: its percentiles are rounded, and known by
-    route alone.
+    """Run users with Locust (see ``loadtests.journeys``).
 
-    ``Load.warmup_s`` is the ramp: users come, and nothing is counted. ``Load.duration_s`` is measured: all requests
-    count for which a user was ready in that time, also where they are answered after it, in the grace period of
-    ``Load.timeout_s``. Nobody sends anything after the end. What is billed, and the journeys that count, end with the
-    load.
+    Locust provides the user's class and its HTTP client. The injectors run the users, and count and measure like
+    ``openloop``. Locust's own statistics aren't used, because its percentiles are rounded and only known by route.
 
-    Response time is from the moment in which the user was ready: at the end of its think time, or when redirected. An
-    injector's own delay is in it, and is shown by itself: as ``send_lag_ms`` of the requests, and as ``pacing_lag_ms``,
-    the delay of a heartbeat of the process, a hundred times a second.
+    ``Load.warmup_s`` is the ramp: users arrive, and nothing is counted. ``Load.duration_s`` is measured. All requests
+    count whose user was ready in that time, even if they are answered later, in the grace period of ``Load.timeout_s``.
+    No user sends anything after the end. Billed requests and counted journeys end with the load.
 
-    Several processes share the users: each is a worker of Locust's, and the last of them run on ``others``, one on
-    each.
+    Response time starts when the user is ready: at the end of its think time, or at a redirect. It includes the
+    injector's own delay, which is also shown separately: as the requests' ``send_lag_ms``, and as ``pacing_lag_ms``,
+    the delay of a heartbeat in the process, a hundred times per second.
+
+    Several processes share the users. Each is a Locust worker, and the last ones run on ``others``, one on each.
     """
 
     name = "locust"
@@ -52,16 +51,23 @@ class Locust:
     others: Others = ()
 
     def shared_with(self, others: Others) -> Locust:
-        """See base.SharedEngine."""
         return Locust(others)
 
     def require(self) -> None:
-        """Raises EngineError where Locust is not installed."""
+        """Check that Locust is installed.
+
+        Raises:
+            EngineError: If it isn't.
+        """
         if importlib.util.find_spec("locust") is None:
             raise EngineError("Locust is not installed; run `make setup`")
 
     def check(self, load: Load) -> None:
-        """Raises UserError for too many users, and missing credentials."""
+        """Check the number of users and their credentials.
+
+        Raises:
+            UserError: If there are too many users, or credentials are missing.
+        """
         users = _users(load)
         _starts(users, load)
         if users.sign_in is not None:
@@ -75,7 +81,6 @@ class Locust:
         on_start: OnStart | None = None,
         on_end: OnEnd | None = None,
     ) -> Result:
-        """See base.Engine."""
         require_able(self, load)  # before anything is started
         users = _users(load)
         timeline = Timeline(load.processes)
@@ -93,7 +98,7 @@ class Locust:
                 for event in events(processes, "result", limit_s, should_stop):
                     if event["event"] == "second":
                         timeline.add(event, on_second)
-                    # All share one clock: the first that begins or ends the measured time speaks for all.
+                    # All share one clock, so the first process that starts or ends the measured time is enough.
                     elif (on_moment := moments.pop(event["event"], None)) is not None:
                         on_moment()
                 timeline.over(on_second)
@@ -119,13 +124,13 @@ def _starts(users: Users, load: Load) -> list[tuple[int, float]]:
 
 
 def _credentials(users: Users) -> dict[str, str] | None:
-    """Who users sign in as. The secret goes to the injectors alone, over a pipe that nobody else can read."""
+    """Return the users' credentials. Only the injectors get them, over a private pipe."""
     user = users.sign_in
     return None if user is None else {"login": user.login, "user": user.user, "secret": user.secret()}
 
 
 def _job(users: Users, load: Load, index: int) -> Event:
-    """The job of one injector: which users are its own, and when each of them comes."""
+    """Return the job of one injector: its users and their arrival times."""
     [request] = load.requests
     return {
         **_journey(Path(users.journey)),
@@ -144,8 +149,11 @@ def _job(users: Users, load: Load, index: int) -> Event:
 
 
 def _journey(file: Path) -> dict[str, str]:
-    """A file of the project by its path from the project's folder, which is another one on another machine, and one of
-    a user's with its text."""
+    """Return the journey's file for a job.
+
+    A file of the project is relative to the project's folder, which differs on another machine. A user's file includes
+    its text.
+    """
     if file.is_relative_to(ROOT):
         return {"journey": str(file.relative_to(ROOT))}
     return {"journey": str(file), "text": file.read_text(encoding="utf-8")}

@@ -1,4 +1,4 @@
-"""One result of what the processes of a load measured."""
+"""Combine the measurements of several processes to one result."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ Part = Mapping[str, Any]
 """What one process measured, of one thing."""
 
 COUNTS = ("planned", "sent", "completed", "ok")
-KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay with the result
+KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay in the result
 DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
-DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # by the generator's names
+DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # with the generator's names
 STREAM_COUNTS = ("begun", "whole", "broken", "unanswered", "cut", "answered", "events", "in_time", "missing", "most")
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
 
 
 def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], requests: Sequence[Request]) -> Result:
-    """One result of the processes' results (``Measured`` in generator/types.ts)."""
+    """Combine the results of the processes (``Measured`` in generator/types.ts)."""
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     deliveries, delivery_times = merged_deliveries(parts)
     streams, stream_times = merged_streams(parts, 0)
@@ -84,7 +84,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
 
 
 def sums(parts: Sequence[Part], names: Iterable[str]) -> dict[str, Any]:
-    """The sums of some fields."""
+    """Add the values of some fields."""
     return {name: sum(part[name] for part in parts) for name in names}
 
 
@@ -104,7 +104,7 @@ def _answers_in_a_row(parts: Sequence[Part]) -> float | None:
 
 
 def _by_slice(parts: Sequence[Part], name: str) -> tuple[int, ...]:
-    """A field with a number for each slice, or step, added up."""
+    """Add a field that has a number for each slice or step."""
     return tuple(map(sum, zip(*(part[name] for part in parts), strict=False)))
 
 
@@ -118,7 +118,7 @@ def _generator(part: Part) -> Generator:
 
 
 def of_request(name: str, shares: Sequence[Part]) -> RequestResult:
-    """One request of several (``Share`` in generator/types.ts)."""
+    """Combine one request of several (``Share`` in generator/types.ts)."""
     counts = sums(shares, COUNTS)
     errors = _errors(shares)
     return RequestResult(
@@ -131,7 +131,7 @@ def of_request(name: str, shares: Sequence[Part]) -> RequestResult:
 
 
 def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[str, Spread]]:
-    """The deliveries, and their times by the names of histograms; None and none where there are no receivers."""
+    """Combine the deliveries, and their times by the names of histograms. Return None if there are no receivers."""
     found = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not found:
         return None, {}
@@ -152,8 +152,11 @@ def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[st
 
 
 def _of_shared_rooms(parts: Sequence[Part]) -> tuple[int, int, Spread]:
-    """Of messages whose receivers are in several processes: how many were sent, how many came to all, and when to the
-    last."""
+    """Combine messages whose receivers are in several processes.
+
+    Returns:
+        The number of sent messages, the number that reached all receivers, and the times until the last receiver.
+    """
     last_us: dict[tuple[int, int], float] = {}
     for stream, number, us in itertools.chain.from_iterable(part["of_messages"] for part in parts):
         message = stream, number
@@ -173,15 +176,18 @@ def merged_connections(parts: Sequence[Part]) -> Connections | None:
     return Connections(
         **sums(found, CONNECTION_COUNTS),
         opening_ms=Spread.merged(part["opening"] for part in found).figures(),
-        opened_in_s=max(part["opened_in_s"] for part in found),  # all began at the same time
+        opened_in_s=max(part["opened_in_s"] for part in found),  # all started at the same time
         steps=_by_slice(found, "steps"),
         reason=next((part["reason"] for part in found if part["reason"]), ""),
     )
 
 
 def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, dict[str, Spread]]:
-    """The streams of events at that place, and their times by the names of histograms; None and none where there are
-    none."""
+    """Combine the streams of events at a place, and their times by the names of histograms.
+
+    Returns:
+        The streams, or None if there are no streams.
+    """
     found = [part["streams"][place] for part in parts if len(part["streams"]) > place]
     if not found:
         return None, {}
@@ -199,7 +205,7 @@ def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, d
 
 
 def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, dict[str, Spread]]:
-    """The same of clients that left."""
+    """Combine the clients that left in the middle of their streams."""
     if not parts:
         return None, {}
     after = Spread.merged(part["after"] for part in parts)
@@ -218,7 +224,7 @@ class Spread:
 
     @classmethod
     def merged(cls, parts: Iterable[Part]) -> Spread:
-        """One of several, as the generator writes them."""
+        """Combine several spreads in the generator's format."""
         parts = list(parts)
         return cls(
             functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts)),
@@ -227,7 +233,7 @@ class Spread:
         )
 
     def figures(self) -> Figures:
-        """Its percentiles, maximum and mean, in milliseconds."""
+        """Return its percentiles, maximum and mean in milliseconds."""
         count = self.histogram.total
         if not count:
             return dict(NOTHING)

@@ -1,4 +1,4 @@
-"""The generator's Node processes, here and on other machines, and the loads that they make."""
+"""The generator's Node processes, on this machine and on others, and their loads."""
 
 from __future__ import annotations
 
@@ -25,23 +25,27 @@ from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.workload.load import Load
 
-PROGRAM = "generator"  # as a worker knows it
+PROGRAM = "generator"  # the program's name in a worker
 GENERATOR = ROOT / "loadtests" / "generator"
-OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
-# MB of short-lived objects that are let lie before the collector runs: fewer pauses in the middle of sending.
+OLDEST_NODE = (20, 18, 1)  # undici 7 needs it
+# MB of short-lived objects before the garbage collector runs, so that it interrupts sending less often
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
-OPENED_PER_S = 100.0  # connections, at the least
-OVERTIME_S = 30.0  # past the schedule and the grace period: it hangs
+OPENED_PER_S = 100.0  # the minimum number of connections per second
+OVERTIME_S = 30.0  # after the schedule and the grace period, the generator counts as stuck
 
-TOKEN_BYTES = 4  # of a load, twice as many digits
-MEASURED, WARM_UP = 0, -1  # which moments are drawn
+TOKEN_BYTES = 4  # of a load's token, which has twice as many digits
+MEASURED, WARM_UP = 0, -1  # seeds of random moments
 
 
 @functools.cache
 def require() -> str:
-    """The path of Node. Raises EngineError, with what to do, where Node or its packages are not as needed."""
+    """Return the path of Node.
+
+    Raises:
+        EngineError: If Node or its packages are missing or too old. The message explains how to install them.
+    """
     path = shutil.which("node")
     oldest = ".".join(map(str, OLDEST_NODE))
     if path is None:
@@ -56,29 +60,29 @@ def require() -> str:
 
 
 def protocols() -> list[str]:
-    """The protocols of the generator: the files of its folder ``protocols``, without their .js."""
+    """Return the generator's protocols: the files in its folder ``protocols`` without their .js."""
     return sorted(file.stem for file in (GENERATOR / "protocols").glob("*.js"))
 
 
 def dialects() -> list[str]:
-    """The dialects of WebSocket servers: the files of its folder ``dialects``, without their .js."""
+    """Return the dialects of WebSocket servers: the files in the generator's folder ``dialects`` without their .js."""
     return sorted(file.stem for file in (GENERATOR / "dialects").glob("*.js"))
 
 
 class SchedulePart(NamedTuple):
-    """Seconds of a schedule: ``lasts_s`` of them, after ``from_s`` of all its ``of_s``."""
+    """A part of a schedule: ``lasts_s`` seconds, starting ``from_s`` seconds into a schedule of ``of_s`` seconds."""
 
     lasts_s: float
     from_s: float = 0.0
     of_s: float = 0.0
 
     def to_dict(self) -> dict[str, float]:
-        """As the generator reads it."""
+        """Return it in the generator's format."""
         return {"fromMs": self.from_s * 1000, "ofMs": self.of_s * 1000}
 
 
 class NodeGenerator:
-    """See base.LoadMaker."""
+    """See ``base.LoadMaker``."""
 
     def __init__(self, engine: Engine, processes: Sequence[GeneratorProcess]) -> None:
         self.engine = engine
@@ -86,7 +90,6 @@ class NodeGenerator:
         self._names = itertools.count(1)
 
     def prepare(self, load: Load) -> NodeLoad:
-        """See base.LoadMaker."""
         require_able(self.engine, load)
         name, token = f"{next(self._names)}", secrets.token_hex(TOKEN_BYTES)
         for index, process in enumerate(self._processes):
@@ -97,7 +100,6 @@ class NodeGenerator:
         return NodeLoad(self.engine, name, load, self._processes)
 
     def spins(self) -> dict[str, float]:
-        """See base.LoadMaker."""
         spun = {process.machine: process.spin() for process in self._processes}
         return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
 
@@ -109,7 +111,7 @@ class NodeGenerator:
         on_start: OnStart | None,
         on_end: OnEnd | None,
     ) -> NodeLoad:
-        """Makes a load in one piece: see base.Engine.run."""
+        """Generate a load in one piece. See ``base.Engine.run``."""
         prepared = self.prepare(load)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
@@ -122,7 +124,7 @@ class NodeGenerator:
 
 
 class NodeLoad:
-    """See base.PreparedLoad."""
+    """See ``base.PreparedLoad``."""
 
     def __init__(self, engine: Engine, name: str, load: Load, processes: Sequence[GeneratorProcess]) -> None:
         self._engine = engine
@@ -136,12 +138,10 @@ class NodeLoad:
         """What each process measured (``Measured`` in generator/types.ts), once there is a result."""
 
     def step(self) -> None:
-        """See base.PreparedLoad."""
         self._send({"step": True})
         wait_for(self._processes, "stepped", _preparation_s(self._load))
 
     def warm_up(self, seconds: float) -> None:
-        """See base.PreparedLoad."""
         draw = self._load.moments(WARM_UP)
         self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), draw, self._load.grace)
 
@@ -154,9 +154,9 @@ class NodeLoad:
         on_second: OnSecond | None = None,
         should_stop: ShouldStop | None = None,
     ) -> bool:
-        """See base.PreparedLoad."""
         load = self._load
-        # The rate is kept over all slices: each has its part of one schedule, of what is measured and of what settles.
+        # All slices together keep the rate. Each has its part of one schedule for measuring and of another for
+        # settling.
         slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
         measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
@@ -167,7 +167,6 @@ class NodeLoad:
         return in_vain
 
     def result(self) -> Result:
-        """See base.PreparedLoad."""
         self._send({"close": True})
         wait_for(self._processes, "result", OVERTIME_S)
         self.parts = results(self._processes)
@@ -209,7 +208,7 @@ class NodeLoad:
             return any(process.last["inVain"] for process in self._processes)
 
     def _pass_on(self, event: Event) -> None:
-        """What a process sent into rooms that all share, to the others, each of which has a clock of its own."""
+        """Forward a process's sends into shared rooms to the other processes, and convert the times to their clocks."""
         sender = self._processes[event["index"]]
         for process in self._processes:
             if process is not sender:
@@ -223,7 +222,7 @@ class NodeLoad:
 
 
 def _preparation_s(load: Load) -> float:
-    """How long it may take at most until a load is ready."""
+    """Return the maximum time to prepare a load."""
     connections = 0
     if (conversation := load.conversation) is not None:
         connections = conversation.receivers + conversation.sends * load.connection_count * conversation.rooms
@@ -231,19 +230,29 @@ def _preparation_s(load: Load) -> float:
 
 
 def command() -> list[str]:
-    """The command of a process. Raises EngineError."""
+    """Return the command of a process.
+
+    Raises:
+        EngineError: If Node isn't installed.
+    """
     return [require(), YOUNG_GENERATION, str(GENERATOR / "main.js")]
 
 
 @contextlib.contextmanager
 def running(engine: Engine, processes: int, core: int | None, others: Others = ()) -> Iterator[NodeGenerator]:
-    """A number of processes, the last of them elsewhere, the rest here on a core, until the context ends. Raises
-    EngineError and UserError."""
+    """Run a number of processes until the context ends.
+
+    The last ones run on ``others``, the rest on a core of this machine.
+
+    Raises:
+        EngineError: If a process fails.
+        UserError: If another machine isn't prepared.
+    """
     with contextlib.ExitStack() as stack:
         if others:
             found = stack.enter_context(cluster.workers(PROGRAM, processes - len(others), core, others))
             yield NodeGenerator(engine, found)
-        else:  # in its own folder: in the user's directory there might be a .loadtestrc
+        else:  # run in its own folder, because the user's folder may have a .loadtestrc
             yield NodeGenerator(
                 engine,
                 [stack.enter_context(start(GeneratorProcess, command(), GENERATOR, core)) for _ in range(processes)],
@@ -251,12 +260,12 @@ def running(engine: Engine, processes: int, core: int | None, others: Others = (
 
 
 def demote(threads: list[int]) -> None:
-    """Lets V8's threads run only when nothing else needs their core (SCHED_IDLE, sched(7)).
+    """Let V8's threads run only when no other thread needs their core (SCHED_IDLE, sched(7)).
 
-    They compile and collect garbage next to the thread that sends. On a core that they share with it, a time slice of
-    theirs delays a send by some milliseconds.
+    They compile and collect garbage while another thread sends. On a shared core, one of their time slices delays a
+    send by some milliseconds.
     """
     if hasattr(os, "SCHED_IDLE"):
         for thread in threads:
-            with contextlib.suppress(OSError):  # it is gone, or a sandbox forbids it
+            with contextlib.suppress(OSError):  # the thread is gone, or a sandbox forbids the call
                 os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))

@@ -1,4 +1,4 @@
-"""The project's own engine: Node and undici, an absolute schedule, time counted from the intended send."""
+"""The project's own engine: Node and undici, a fixed schedule, and times from the intended send."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from loadtests.workload import Feature, Load
 class Openloop:
     """See generator/openloop.js. The last processes of a load run on ``others``, one on each.
 
-    Send k of a fixed rate is due at start + k / rate, decided before the first request. A late generator sends at
-    once and skips nothing. A request takes the connection that was idle longest, else opens one, else (all
-    ``connections`` busy) waits for one; all of that is in its response time.
-    Without a rate, each connection sends as soon as it is answered. A
-    replay's send k is due at the k-th of its recorded times. Which of several requests send k is for is fixed
-    beforehand as well, by the load's seed; several processes share the sends in turn.
+    Send k of a fixed rate is due at start + k / rate, which is known before the first request. A late generator sends
+    at once and doesn't skip anything. A request uses the connection that was idle longest, or else opens a connection,
+    or else (if all ``connections`` are busy) waits for one. Response time includes all of this.
 
-    No request is sent twice, not even where a server closes a kept connection at the moment of its use: that counts
-    as ``reset``. Idle connections (``Load.idle_s``) are closed from this side, to keep that rare.
+    Without a rate, each connection sends as soon as it gets an answer. Send k of a replay is due at the k-th recorded
+    time. The load's seed also decides beforehand which request each send is for. Several processes send in turn.
+
+    No request is sent twice, even if a server closes an idle connection at the moment of its use. This counts as
+    ``reset``. To make it rare, the engine closes connections that are idle for ``Load.idle_s``.
     """
 
     name = "openloop"
@@ -35,22 +35,28 @@ class Openloop:
     others: Others = ()
 
     def shared_with(self, others: Others) -> Openloop:
-        """See base.SharedEngine."""
         return Openloop(others)
 
     def require(self) -> None:
-        """Raises EngineError where Node or its packages are not there."""
+        """Check that Node and its packages are installed.
+
+        Raises:
+            EngineError: If they aren't.
+        """
         node.require()
 
     def check(self, load: Load) -> None:
-        """Raises UserError for an unknown protocol or dialect."""
+        """Check the protocol and the dialect.
+
+        Raises:
+            UserError: If one is unknown.
+        """
         if load.protocol not in node.protocols():
             raise unknown("protocol", load.protocol, node.protocols())
         if load.conversation is not None and load.conversation.dialect not in node.dialects():
             raise unknown("dialect", load.conversation.dialect, node.dialects())
 
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[node.NodeGenerator]:
-        """See base.SlicingEngine."""
         return node.running(self, processes, core, self.others)
 
     def run(
@@ -61,7 +67,6 @@ class Openloop:
         on_start: OnStart | None = None,
         on_end: OnEnd | None = None,
     ) -> Result:
-        """See base.Engine."""
         require_able(self, load)  # before anything is started
         with self.generator(load.processes, load.core) as generator:
             return generator.make(load, on_second, should_stop, on_start, on_end).result()

@@ -15,22 +15,22 @@ Event = dict[str, Any]
 
 
 class Timeline:
-    """Puts the seconds of several processes and slices together."""
+    """Combine the seconds of several processes and slices."""
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self.parts: defaultdict[int, list[Event]] = defaultdict(list)
-        self.reported: Counter[int] = Counter()  # by second, how many of its parts
+        self.reported: Counter[int] = Counter()  # second -> number of reported parts
 
     def add(self, second: Event, on_second: OnSecond | None) -> None:
-        """Takes a process's part of a second, and reports one of which all parts have come."""
+        """Add a process's part of a second, and report the second when all its parts have arrived."""
         t = second["t"]
         self.parts[t].append(second)
         if len(self.parts[t]) - self.reported[t] == self.processes:
             self._report(t, on_second)
 
     def over(self, on_second: OnSecond | None) -> None:
-        """The end of a slice: reports the last seconds, which not every process has parts of."""
+        """Report the last seconds at the end of a slice, if some processes have no part of them."""
         for t, parts in sorted(self.parts.items()):
             if len(parts) > self.reported[t]:
                 self._report(t, on_second)
@@ -41,7 +41,7 @@ class Timeline:
         self.reported[t] = len(self.parts[t])
 
     def rows(self) -> tuple[Second, ...]:
-        """All seconds."""
+        """Return all seconds."""
         return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
 
 
