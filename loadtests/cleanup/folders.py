@@ -1,8 +1,8 @@
-"""Folders for sockets, logs and samples that do not outlive their owner.
+"""Folders for sockets, logs and samples that are removed after their owner ends.
 
-A folder is named after its owner: the process's id, start time and pid namespace. When the owner is gone, the next
-process that makes a folder removes it, and shared memory under its name, and ends what still runs with it. Those of
-other users, containers and living processes stay.
+The name of a folder contains its owner's process id, start time and pid namespace. If the owner is gone, the next
+process that creates a folder removes the old one and its shared memory, and ends the processes that still use it.
+Folders of other users, containers and living processes stay.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ import psutil
 
 MEMORY = "/dev/shm"
 KILLED_WITHIN_S = 10.0
-# A Unix socket's path has at most 107 bytes: 50 for the folder's name, 30 for the socket's.
+# The path of a Unix socket has at most 107 bytes: 50 for the folder's name, 30 for the socket's.
 SHORT = 25
 # Also semaphores and memory that a program named after its folder (``-something``).
 NAME = re.compile(r"(sem\.)?bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}(-.+)?")
 
 
 def make(kind: str, *, memory: bool) -> Path:
-    """A new folder for this process alone; ``kind`` is a word of its name. One in ``memory``, where there is such a
-    place, has a path short enough for sockets. The caller removes it; abandoned ones are removed first."""
+    """Create a folder for this process, after removing abandoned ones. The caller removes it.
+
+    Args:
+        kind: A word for its name.
+        memory: Whether to use memory if possible. The path is then short enough for sockets.
+    """
     remove_abandoned()
     name = f"bench-{kind}-{os.getpid()}-{_started(os.getpid())}-{_space()}-"
     return Path(tempfile.mkdtemp(prefix=name, dir=_short_place() if memory else tempfile.gettempdir()))
@@ -37,7 +41,7 @@ def make(kind: str, *, memory: bool) -> Path:
 
 @contextlib.contextmanager
 def private(kind: str, *, memory: bool) -> Iterator[Path]:
-    """A folder as ``make`` makes it, for the length of the context."""
+    """Create a folder for the length of the context."""
     folder = make(kind, memory=memory)
     try:
         yield folder
@@ -53,8 +57,10 @@ def _short_place() -> str:
 
 
 def end_processes(folder: str) -> None:
-    """Kills the processes whose RUN_DIR is the folder, and all below them, and waits until they are gone: for where the
-    guard that would do it was killed itself."""
+    """Kill all processes whose RUN_DIR is the folder, with their descendants, and wait for their end.
+
+    This is needed if the guard was killed before it could do so.
+    """
     end = time.monotonic() + KILLED_WITHIN_S
     while (left := _processes(folder)) and time.monotonic() < end:
         for process in left:
@@ -63,9 +69,9 @@ def end_processes(folder: str) -> None:
         psutil.wait_procs(left, timeout=0.5)
 
 
-@functools.cache  # once a process
+@functools.cache  # once per process
 def remove_abandoned() -> None:
-    """Removes the folders of processes that have ended, with what still runs with them."""
+    """Remove the folders of ended processes, and end the processes that still use them."""
     for place in {_short_place(), tempfile.gettempdir()}:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for entry in entries:
@@ -86,7 +92,7 @@ def _processes(folder: str) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get("RUN_DIR") == folder and process.status() != psutil.STATUS_ZOMBIE:
-                # Redis and nginx write over their environment; supervisord, above them, does not.
+                # Redis and nginx overwrite their environment, but supervisord above them doesn't.
                 found += [process, *process.children(recursive=True)]
     return found
 
@@ -101,7 +107,7 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 
 def _started(pid: int) -> str | None:
-    """When a process was started, in ticks since boot; None where it has ended (proc(5), fields 3 and 22)."""
+    """Return when a process started, in ticks since boot, or None if it has ended (proc(5), fields 3 and 22)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -110,5 +116,5 @@ def _started(pid: int) -> str | None:
 
 
 def _space() -> str:
-    """The pid namespace of this process: a container has its own."""
+    """Return the pid namespace of this process. A container has a separate one."""
     return format(os.stat("/proc/self/ns/pid").st_ino, "x")

@@ -1,7 +1,7 @@
-"""Runs a command so that nothing of it outlives its owner: ``python loadtests/cleanup/guard.py COMMAND...``.
+"""Run a command, and end all its processes with its owner: ``python loadtests/cleanup/guard.py COMMAND...``.
 
-When its standard input closes, because the harness closed it or died (SIGKILL included), the command and all its
-descendants get SIGTERM, a grace period, and SIGKILL. The guard is their subreaper (prctl(2)), so it also finds
+When the guard's standard input closes, because the harness closed it or died (even from SIGKILL), the command and all
+its descendants get SIGTERM, a grace period, and SIGKILL. The guard is their subreaper (prctl(2)), so it also finds
 processes whose parents have died.
 """
 
@@ -20,29 +20,29 @@ import time
 
 import psutil
 
-# For the guard, not the command. The default grace period is that of supervisor's programs (stopwaitsecs).
+# For the guard, not for the command. The default is the grace period of supervisor's programs (stopwaitsecs).
 GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 
 SHARED_MEMORY = "/dev/shm"
-CANNOT_BE_RUN = 127  # as a shell says it
+CANNOT_BE_RUN = 127  # as in a shell
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(command: list[str]) -> int:
-    """Runs the command; returns its exit code as a shell would, or 0 where closed input ended it."""
+    """Run the command, and return its exit status as a shell does, or 0 if closed input ended it."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # A Ctrl-C reaches the whole terminal; the harness decides when the servers stop.
+        # A Ctrl-C reaches all processes of the terminal, but the harness decides when the servers stop.
         signal.signal(number, signal.SIG_IGN)
     try:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            # When the guard itself is killed, the command gets SIGTERM.
+            # If the guard itself is killed, the command gets SIGTERM.
             preexec_fn=lambda: _prepare(libc),
         )
     except OSError as error:
@@ -56,7 +56,7 @@ def main(command: list[str]) -> int:
         return child.returncode if child.returncode >= 0 else 128 - child.returncode
     finally:
         _end(child)
-        # The servers' folder goes with them, and shared memory under its name (shm_overview(7)).
+        # Remove the servers' folder, and shared memory named after it (shm_overview(7)).
         if REMOVES:
             shutil.rmtree(REMOVES, ignore_errors=True)
             name = glob.escape(os.path.basename(REMOVES))
@@ -72,8 +72,11 @@ def _prepare(libc: ctypes.CDLL) -> None:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """Sends SIGTERM to all, and SIGKILL after the grace period. The command is first, so that a supervisor starts
-    nothing anew; it is not waited for, because supervisord notices ended programs only once a second."""
+    """Send SIGTERM to all processes, and SIGKILL after the grace period.
+
+    The command is first, so that a supervisor doesn't restart programs. The guard doesn't wait for it, because
+    supervisord notices ended programs only once per second.
+    """
     if command.poll() is None:
         command.terminate()
     terminated = [process for process in psutil.Process().children(recursive=True) if process.pid != command.pid]
@@ -83,7 +86,7 @@ def _end(command: subprocess.Popen[bytes]) -> None:
     psutil.wait_procs(terminated, timeout=GRACE_S)
     end = time.monotonic() + GRACE_S
     while (left := psutil.Process().children(recursive=True)) and time.monotonic() < end:
-        # Repeated: a process may have started another before it was killed.
+        # Repeat, because a process may have started another one before its end.
         for process in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()

@@ -1,4 +1,4 @@
-"""Runs a program under the guard, which ends what it started."""
+"""Run a program under the guard, which ends its processes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from loadtests.errors import UserError, reason_of
 from loadtests.files import ROOT
 
 GUARD = Path(__file__).with_name("guard.py")
-GRACE_S = 1.0  # for what an ended program left behind
+GRACE_S = 1.0  # for processes that an ended program left behind
 STOPPED_WITHIN_S = 15.0
 MOST_READ = 16 * 2**20  # bytes
-SECRET_PREFIX = "JOURNEY_"  # the prefix of variables with which users sign in
+SECRET_PREFIX = "JOURNEY_"  # the prefix of the variables with users' passwords and cookies
 
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A program that has ended: exit status, standard output and standard error."""
+    """An ended program: exit status, standard output and standard error."""
 
     status: int
     printed: str
@@ -32,22 +32,26 @@ class Ended:
 
 
 def guarded(command: Sequence[str | Path]) -> list[str]:
-    """The command that runs another one under the guard; its standard input must be a pipe."""
-    # Isolated: variables for the command (PYTHONPATH) must not affect the guard.
+    """Return the command that runs another command under the guard. Its standard input must be a pipe."""
+    # Isolated, because the command's variables (PYTHONPATH) must not affect the guard.
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
 
 def public_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment without secrets, for programs that are not ours."""
+    """Return the environment without secrets, for programs of other projects."""
     return {name: value for name, value in env.items() if not name.startswith(SECRET_PREFIX)}
 
 
 def run(
     command: Sequence[str | Path], within_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Ended:
-    """Runs the command; nothing of it is left running. Raises subprocess.TimeoutExpired after ``within_s`` seconds."""
+    """Run a command, and end all its processes.
+
+    Raises:
+        subprocess.TimeoutExpired: After ``within_s`` seconds.
+    """
     env = public_environment(os.environ) if env is None else env
-    # Files, not pipes: what outlives the command would hold a pipe open.
+    # Files, because a process that outlives the command would keep a pipe open.
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         guard = subprocess.Popen(
             guarded(command),
@@ -56,7 +60,7 @@ def run(
             stdin=subprocess.PIPE,
             stdout=printed,
             stderr=errors,
-            start_new_session=True,  # a Ctrl-C is for this process, which then ends the guard
+            start_new_session=True,  # so that only this process gets a Ctrl-C, and then ends the guard
         )
         assert guard.stdin is not None
         try:
@@ -78,7 +82,11 @@ def output(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """The command's output. Raises UserError, ``failure`` and the reason, where it fails or takes over ``within_s``."""
+    """Run a command and return its output.
+
+    Raises:
+        UserError: If it fails or takes longer than ``within_s``. The message has ``failure`` and the reason.
+    """
     try:
         ended = run(command, within_s, cwd, env)
     except subprocess.TimeoutExpired:
@@ -90,12 +98,12 @@ def output(
 
 @contextlib.contextmanager
 def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
-    """Runs a command on ``cores`` while the context lasts."""
+    """Run a command on ``cores`` during the context."""
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)  # children inherit it; the guard has no option for it
+    os.sched_setaffinity(0, cores)  # children inherit it, and the guard has no option for it
     try:
         pipe = subprocess.PIPE
-        # In its own session: a Ctrl-C is for this process, which then ends the guard.
+        # In its own session, so that only this process gets a Ctrl-C, and then ends the guard.
         guard = subprocess.Popen(
             guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
         )
@@ -108,8 +116,11 @@ def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess
 
 
 def line(process: subprocess.Popen[str], failure: str) -> str:
-    """The next line that a running process prints. Raises UserError, ``failure`` and the reason, where it ends
-    instead."""
+    """Return the next line that a running process prints.
+
+    Raises:
+        UserError: If it ends instead. The message has ``failure`` and the reason.
+    """
     assert process.stdout
     if printed := process.stdout.readline():
         return printed
@@ -117,6 +128,6 @@ def line(process: subprocess.Popen[str], failure: str) -> str:
 
 
 def _text(file: IO[bytes]) -> str:
-    """The end of a file."""
+    """Return the end of a file."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
     return file.read().decode(errors="replace")

@@ -1,8 +1,9 @@
-"""What all journeys have in common: a Locust user, who goes through an application step by step.
+"""The base class of journeys: a Locust user who goes through an application step by step.
 
-A user gets a page, reads it (thinks), fills in its form, sends it and is led on to the next. The user, not the client,
-follows redirects, so that a POST and the page that it leads to have times of their own. After an error the user leaves,
-and is a new person with new cookies the next time."""
+A user gets a page, reads it (thinks), fills in its form, sends it, and follows the redirect to the next page. The user,
+not the client, follows redirects, so that a POST and the following page have separate times. After an error, the user
+leaves. The next journey is a new user's, with new cookies.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +28,16 @@ from loadtests.journeys.forms import Credentials, sign_in
 from loadtests.journeys.steps import BrokenOff, Left, Observer, Step
 
 TIMEOUT_S = 10.0
-# gevent waits whole milliseconds, as epoll does, one too many. The last of them is spent looking at the clock.
+# gevent waits whole milliseconds, like epoll, and one too many. The last millisecond is a busy wait.
 TIMER_S = 0.001
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # of this machine, whatever the server does
-_poll = monkey.get_original("select", "poll")  # that of gevent would let others run
+NO_MORE_CONNECTIONS = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)  # limits of this machine, not of the server
+_poll = monkey.get_original("select", "poll")  # gevent's version would switch to other users
 
 
 @dataclasses.dataclass(frozen=True)
 class Answered:
-    """An answer: status, body as text, and the path that it redirects to, or an empty one."""
+    """An answer: the status, the body as text, and the path of its redirect, or an empty string."""
 
     status: int
     text: str
@@ -50,20 +51,20 @@ Fields = Mapping[str, str | Sequence[str]]
 class _Clients(HTTPClientPool):
     """Clients that send each request once, on any number of connections.
 
-    geventhttpclient repeats a GET whose connection closes before the answer, which would hide lost answers and use
-    tokens twice. And it looks with ``select``, which is limited to 1,024 files, whether a connection is still open.
+    geventhttpclient repeats a GET if its connection closes before the answer, which would hide lost answers and use
+    tokens twice. It also checks with ``select``, which is limited to 1,024 files, whether a connection is still open.
     """
 
     def get_client(self, url: Any) -> HTTPClient:
         client = super().get_client(url)
         pool: Any = client._connection_pool
-        pool.size = -1  # read for nothing else once the pool is made
+        pool.size = -1  # the pool uses it only during its creation
         pool._is_socket_alive = _still_open
         return client
 
 
 def _still_open(connection: Any) -> bool:
-    """Whether an idle connection is open: nothing has come, not even its end."""
+    """Return whether an idle connection is open: there is no data to read, not even its end."""
     if connection is None or connection.fileno() < 0:
         return False
     poll = _poll()
@@ -72,11 +73,16 @@ def _still_open(connection: Any) -> bool:
 
 
 class Journey(FastHttpUser):
-    """A user, and what it does. A journey is a subclass with ``walk``, in a file of its own.
+    """A user. A journey is a subclass with a method ``walk`` in a separate file.
 
-    ``path`` is where the application begins, ``think_s`` the least and the most seconds that a user thinks.
-    ``credentials`` are for signing in before a journey; ``signed_out`` is the path to which the application redirects
-    those without a session. ``observer`` takes all events; at ``leaves_at`` the time is over."""
+    Attributes:
+        path: The path of the application.
+        think_s: The shortest and the longest think time in seconds.
+        credentials: The credentials to log in with before a journey.
+        signed_out: The path to which the application redirects users without a session.
+        observer: Gets all events.
+        leaves_at: The time when the load ends.
+    """
 
     abstract = True
     path = "/"
@@ -94,17 +100,18 @@ class Journey(FastHttpUser):
         agent.clientpool = _Clients(**agent.clientpool.client_args)
         self.chance = random.Random()
         self.ready = time.monotonic()
-        self._failure: BrokenOff | None = None  # the last one that a request had
+        self._failure: BrokenOff | None = None  # the failure of the last request
 
     def walk(self) -> None:
-        """One journey, with ``get``, ``post`` and ``think``; what is left to chance is drawn from ``chance``."""
+        """Run one journey with ``get``, ``post`` and ``think``. Use ``chance`` for random decisions."""
         raise NotImplementedError
 
     def undertake(self, chance: random.Random, due: float) -> BrokenOff | None:
-        """One journey of a new person, which was due at ``due``; returns why it was broken off, if it was.
+        """Run one journey of a new user, which was due at ``due``. Return the failure that ended it, or None.
 
-        Raises Left where the time is over before its end, and TypeError where the journey itself raised a failure: the
-        request that it is about would count as answered well.
+        Raises:
+            Left: If the load ends before the journey.
+            TypeError: If the journey itself raised a failure. Its request would have counted as successful.
         """
         self.chance, self.ready = chance, due
         self.client.cookiejar.clear()
@@ -118,16 +125,20 @@ class Journey(FastHttpUser):
             if broken is not self._failure:
                 raise TypeError(f"a failure is to be returned from a check, not raised: {broken}") from broken
             failure = broken
-            self.hang_up()  # the rest of an answer may still come
+            self.hang_up()  # the rest of an answer may still arrive
         self.observer.ended(due, self.ready, failure)
         return failure
 
     def hang_up(self) -> None:
-        """Closes the user's connections."""
+        """Close the user's connections."""
         self.client.client.close()
 
     def think(self) -> None:
-        """The user reads, and is ready for the next step when that is done. Raises Left."""
+        """Wait until the user has read the page and is ready for the next step.
+
+        Raises:
+            Left: If the load ends.
+        """
         begun = self.ready
         self.ready += self.chance.uniform(*self.think_s)
         self.observer.thinks(begun, self.ready)
@@ -136,12 +147,16 @@ class Journey(FastHttpUser):
         sleep_until(self.ready)
 
     def get(self, path: str, route: str, status: int = 200, check: Check | None = None) -> Answered:
-        """Gets a page; ``route`` is its name in the report. Raises BrokenOff where the status is another or the check
-        fails, and Left."""
+        """Get a page. ``route`` is its name in the report.
+
+        Raises:
+            BrokenOff: If the status differs or the check fails.
+            Left: If the load ends.
+        """
         return self._request("GET", path, route, status, None, check)
 
     def post(self, path: str, route: str, fields: Fields, status: int = 302, check: Check | None = None) -> Answered:
-        """Sends a form; otherwise as ``get``."""
+        """Send a form. The rest is the same as in ``get``."""
         return self._request("POST", path, route, status, urlencode(fields, doseq=True), check)
 
     def _request(
@@ -162,7 +177,7 @@ class Journey(FastHttpUser):
                 catch_response=True,
                 allow_redirects=False,
             ) as response:
-                # Reading an answer, and what other users do meanwhile, does not count.
+                # The time to read an answer, and the work of other users in the meantime, don't count.
                 self.ready = step.sent + response.request_meta["response_time"] / 1000
                 error = getattr(response, "error", None)
                 if not response.status_code:
@@ -171,7 +186,7 @@ class Journey(FastHttpUser):
                     answer = _answered(response, path)
                     failure = self._lost(answer) or _other_status(answer, status) or (check(answer) if check else None)
                 response.failure(failure) if failure else response.success()
-        except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # it broke off within the body
+        except (*FAILURE_EXCEPTIONS, HTTPParseError) as error:  # the answer broke off in the body
             self.ready = time.monotonic()
             failure = _failed(error)
         self.observer.answered(step, self.ready, failure)
@@ -181,14 +196,14 @@ class Journey(FastHttpUser):
         return answer
 
     def _lost(self, answer: Answered) -> BrokenOff | None:
-        """The failure that the session is gone."""
+        """Return the failure of a lost session, or None."""
         if not self.signed_out or answer.location.partition("?")[0] != self.signed_out:
             return None
         return BrokenOff("lost-session", f"led to {self.signed_out}, as somebody who is not signed in")
 
 
 def sleep_until(moment: float) -> None:
-    """Lets other users run until a moment of ``time.monotonic``."""
+    """Let other users run until a moment of ``time.monotonic``."""
     while (left := moment - time.monotonic()) > 0:
         gevent.sleep(left - TIMER_S if left > TIMER_S else 0)
 
@@ -210,8 +225,11 @@ def _other_status(answer: Answered, status: int) -> BrokenOff | None:
 
 
 def _failed(error: BaseException | None) -> BrokenOff:
-    """The failure for an error of the client. Raises RuntimeError where this machine has no more connections, which is
-    no failure of the server."""
+    """Return the failure for an error of the client.
+
+    Raises:
+        RuntimeError: If this machine can't open more connections, which isn't a failure of the server.
+    """
     for one in _with_causes(error):
         if isinstance(one, OSError) and one.errno in NO_MORE_CONNECTIONS:
             raise RuntimeError(f"no more connections can be opened from here: {one}")
@@ -225,9 +243,9 @@ def _failed(error: BaseException | None) -> BrokenOff:
 
 
 def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and its causes."""
+    """Yield an error and its causes."""
     while error is not None:
         yield error
         yield from (one for one in error.args if isinstance(one, BaseException))
-        # geventhttpclient keeps the cause of a GET's error in an attribute.
+        # geventhttpclient stores the cause of a GET's error in an attribute.
         error = getattr(error, "original", None) or error.__cause__ or error.__context__

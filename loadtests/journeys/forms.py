@@ -1,7 +1,8 @@
-"""Reads the forms of a page, their tokens and the form to sign in with, and signs users in. It does not import Locust.
+"""Read a page's forms and tokens, and log users in. This module doesn't import Locust.
 
-With a form the journey begins with two steps, which count and have a route of their own: checking a password takes a
-server long, on purpose. With a cookie there is a session already, which all users share."""
+With a login form, a journey starts with two more steps. They count and have a separate route, because checking a
+password takes a server a long time on purpose. With a cookie, all users share an existing session.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ ROUTE = "sign-in"
 _TOKEN = re.compile(r"<input\b[^>]*\b(?:csrf|xsrf)[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _HOLE = re.compile(r"\{(\w+)\}")
-TYPED = ("", "text", "email", "tel")  # the types of a field that takes a user's name
+TYPED = ("", "text", "email", "tel")  # the types of a field for a user name
 
 
 class AnyPage(Protocol):
-    """An answer's text and redirect (``loadtests.journeys.base.Answered``)."""
+    """The text and the redirect of an answer (``loadtests.journeys.base.Answered``)."""
 
     @property
     def text(self) -> str: ...
@@ -36,7 +37,7 @@ class AnyPage(Protocol):
 
 
 def tokens(page: AnyPage) -> dict[str, str]:
-    """The first field of a page against forged requests (``csrfmiddlewaretoken``), if it has one."""
+    """Return the page's first field against forged requests (``csrfmiddlewaretoken``), if there is such a field."""
     for found in _TOKEN.finditer(page.text):
         given = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(found[0])}
         if re.search("csrf|xsrf", given.get("name", ""), re.IGNORECASE):
@@ -45,8 +46,10 @@ def tokens(page: AnyPage) -> dict[str, str]:
 
 
 def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage], BrokenOff | None]:
-    """A check that an answer redirects to a route. The parts of the path for names in braces, ``/orders/{id}/``, are
-    put into ``ids``."""
+    """Return a check that an answer redirects to a route.
+
+    The check stores the values of names in braces, such as ``/orders/{id}/``, in ``ids``.
+    """
     parts, names = [], set()
     for place, part in enumerate(_HOLE.split(route)):
         if place % 2:
@@ -70,7 +73,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
 
 @dataclasses.dataclass(frozen=True)
 class LoginForm:
-    """A form to sign in with: its target path, its hidden fields, and the names of the two others."""
+    """A login form: its target path, its hidden fields, and the names of the two other fields."""
 
     action: str
     hidden: Mapping[str, str]
@@ -78,13 +81,16 @@ class LoginForm:
     password: str
 
     def filled(self, user: str, password: str) -> dict[str, str]:
-        """The fields to send."""
+        """Return the fields to send."""
         return {**self.hidden, self.user: user, self.password: password}
 
 
 def login_form(text: str, origin: str, path: str) -> LoginForm:
-    """The form with a password of the page at ``path`` of ``origin`` (``http://127.0.0.1:8000``), which must be its
-    target as well. Raises ValueError: what is wrong with the page."""
+    """Return the login form of the page at ``path`` on ``origin`` (``http://127.0.0.1:8000``).
+
+    Raises:
+        ValueError: If the page has no suitable form, or the form's target is on another origin.
+    """
     parser = _Forms()
     parser.feed(text)
     found = next((form for form in parser.forms if any(kind == "password" for _, kind, _ in form.inputs)), None)
@@ -112,7 +118,7 @@ class _Form:
 
 
 class _Forms(HTMLParser):
-    """The forms of a page."""
+    """Collect the forms of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,8 +141,10 @@ class _Forms(HTMLParser):
 
 @dataclasses.dataclass(frozen=True)
 class Credentials:
-    """The path of the page with the form, a user's name, and the password; or, where the path is empty, a cookie,
-    ``sessionid=...; csrftoken=...``."""
+    """The path of the login page, a user name and the password. If the path is empty, ``secret`` is a cookie header.
+
+    Such a header is ``sessionid=...; csrftoken=...``.
+    """
 
     login: str
     user: str
@@ -144,7 +152,12 @@ class Credentials:
 
 
 def sign_in(user: Journey, who: Credentials) -> None:
-    """Signs a user in. Raises BrokenOff where that is refused, and Left."""
+    """Log a user in.
+
+    Raises:
+        BrokenOff: If the login fails.
+        Left: If the load ends.
+    """
     origin = user.host or ""
     if not who.login:
         keep(user.client.cookiejar, who.secret, origin)
@@ -152,11 +165,11 @@ def sign_in(user: Journey, who: Credentials) -> None:
     page = _FormOfPage(origin, who.login)
     user.get(who.login, ROUTE, check=page)
     user.post(page.form.action, ROUTE, page.form.filled(who.user, who.secret))
-    user.signed_out = urlsplit(who.login).path  # a redirect there from now on is a lost session
+    user.signed_out = urlsplit(who.login).path  # from now on, a redirect to this path means a lost session
 
 
 class _FormOfPage:
-    """A check of the page to sign in on, which keeps its form."""
+    """A check of the login page that stores its form."""
 
     def __init__(self, origin: str, path: str) -> None:
         self.origin, self.path = origin, path
@@ -171,7 +184,7 @@ class _FormOfPage:
 
 
 def keep(jar: CookieJar, text: str, origin: str) -> None:
-    """Puts the cookies of a header's text into a jar, for one origin."""
+    """Put the cookies of a header's text into a jar for one origin."""
     domain = urlsplit(origin).hostname or ""
     for part in text.split(";"):
         name, _, value = part.strip().partition("=")

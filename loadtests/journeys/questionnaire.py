@@ -1,6 +1,6 @@
-"""The questionnaire of the sample project, filled in with a name and an employer that nobody else gives.
+"""Fill in the sample project's questionnaire, with a unique name and employer.
 
-At the end the summary must show exactly these answers: it does not where answers were lost, or sessions mixed up.
+The summary at the end must show exactly these answers. It doesn't if answers were lost or sessions were mixed up.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]*)"')
 SHOWN = re.compile(r'<dd data-answer="([^"]*)">(.*?)</dd>', re.DOTALL)
 TRAVEL = {"foot": "On foot", "bicycle": "By bicycle", "bus": "By bus or tram", "train": "By train", "car": "By car"}
 FIRST_DAY = datetime.date(1980, 1, 1)
-DAYS = 16_000  # after which nobody has moved yet
+DAYS = 16_000  # the range of the date when a user moved
 
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """An answer: what is sent, and how the summary shows it."""
+    """An answer: the fields to send, and its text in the summary."""
 
     fields: Fields
     shown: str
 
 
 class Questionnaire(Journey):
-    """Signs in with a new token, answers page after page, looks at the summary, submits and is thanked.
+    """Log in with a new token, answer page after page, read the summary, submit, and get the final page.
 
-    Three in four have an employer, which is a page more.
+    Three in four users have an employer, which needs one more page.
     """
 
     path = "/questionnaire/"
@@ -51,7 +51,7 @@ class Questionnaire(Journey):
             page = self._turn(page, name, answers, following)
 
     def _turn(self, page: Answered, name: str, answers: Mapping[str, Given], following: str) -> Answered:
-        """Sends the page that is open, and opens the next."""
+        """Send the current page's form, and open the next page."""
         given = answers[name].fields if name in answers else {}
         token = {"csrfmiddlewaretoken": found[1]} if (found := TOKEN.search(page.text)) else {}
         target = f"{self.path}{following}/"
@@ -62,7 +62,7 @@ class Questionnaire(Journey):
 
 
 def invented(chance: random.Random) -> dict[str, Given]:
-    """The answers of one person, by page, in the order of the pages; the names are nobody else's."""
+    """Create the answers of one user by page, in the order of the pages. The names are unique."""
     mark = f"{chance.getrandbits(64):016x}"
     moved = (FIRST_DAY + datetime.timedelta(days=chance.randrange(DAYS))).isoformat()
     travel = sorted(chance.sample(sorted(TRAVEL), chance.randint(1, 3)), key=list(TRAVEL).index)
@@ -85,7 +85,7 @@ def _text(field: str, text: str) -> Given:
 
 
 def _another(answer: Answered, page: str) -> BrokenOff | None:
-    """The failure where it is another page."""
+    """Return a failure if it is another page."""
     found = PAGE.search(answer.text)
     if found and found[1] == page:
         return None
@@ -93,14 +93,14 @@ def _another(answer: Answered, page: str) -> BrokenOff | None:
 
 
 def _elsewhere(answer: Answered, target: str) -> BrokenOff | None:
-    """The failure where it leads elsewhere."""
+    """Return a failure if the answer redirects to another path."""
     if answer.location == target:
         return None
     return BrokenOff("status", f"{answer.status} to {answer.location or 'nowhere'} instead of {target}")
 
 
 def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> BrokenOff | None:
-    """What is wrong with a page; of the summary, also with the answers in it."""
+    """Return the failure of a page, or None. Also check the answers on the summary."""
     if (failure := _another(answer, page)) is not None or page != "summary":
         return failure
     shown = {name: html.unescape(text).strip() for name, text in SHOWN.findall(answer.text)}

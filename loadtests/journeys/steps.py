@@ -1,4 +1,4 @@
-"""The steps of a journey, and who observes them. Times are seconds of ``time.monotonic``."""
+"""The steps of a journey, and their observers. Times are seconds of ``time.monotonic``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from loadtests.records.result import ERROR_KINDS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Step:
-    """A request of a user: its route and method, when the user was ``ready`` for it, and when it was ``sent``."""
+    """A user's request: its route and method, and when the user was ``ready`` for it and ``sent`` it."""
 
     route: str
     method: str
@@ -18,8 +18,11 @@ class Step:
 
 
 class BrokenOff(Exception):
-    """A request failed, and the user leaves. ``kind`` is one of ``loadtests.records.result.ERROR_KINDS``. Raises
-    ValueError for another: no result would count it."""
+    """A request failed, and the user leaves. ``kind`` is one of ``loadtests.records.result.ERROR_KINDS``.
+
+    Raises:
+        ValueError: If the kind is unknown, because no result would count it.
+    """
 
     def __init__(self, kind: str, text: str) -> None:
         if kind not in ERROR_KINDS:
@@ -30,23 +33,23 @@ class BrokenOff(Exception):
 
 
 class Left(BaseException):
-    """The time is over in the middle of a journey. It is no Exception: a journey that catches all of these must end."""
+    """The load ends in the middle of a journey. It isn't an Exception, so that a journey can't catch it by accident."""
 
 
 class Observer:
-    """Observes what users do. This one keeps nothing."""
+    """Observe users. This class ignores all events."""
 
     def begins(self, due: float) -> None:
-        """A journey begins, which was due at ``due``."""
+        """Handle the start of a journey that was due at ``due``."""
 
     def thinks(self, begin: float, end: float) -> None:
-        """A user thinks from one moment to another, which may be in the future."""
+        """Handle a user's think time. Its end may be in the future."""
 
     def sent(self, step: Step) -> None:
-        """A request was sent."""
+        """Handle a sent request."""
 
     def answered(self, step: Step, at: float, failure: BrokenOff | None) -> None:
-        """It was answered, or failed."""
+        """Handle an answer or a failure."""
 
     def ended(self, due: float, at: float, failure: BrokenOff | None) -> None:
-        """The journey due at ``due`` was completed, or broken off."""
+        """Handle the end of the journey that was due at ``due``."""

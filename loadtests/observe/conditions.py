@@ -1,4 +1,4 @@
-"""What else happened on a machine while a trial was measured. Read from /proc (proc(5))."""
+"""The conditions on a machine during a trial, from /proc (proc(5))."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PAGE = 4096  # bytes, as psutil counts swapped pages
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """The machine at one moment.
+    """The state of the machine at one moment.
 
-    ``cores_busy_s`` are the seconds that the servers' cores were not idle since boot, steal included;
-    ``swapped_pages`` counts both ways since boot; ``mhz`` is the mean frequency of the servers' cores, where known.
+    ``cores_busy_s`` are the busy seconds of the servers' cores since boot, including steal. ``swapped_pages`` counts
+    both directions since boot. ``mhz`` is the mean frequency of the servers' cores, if it is known.
     """
 
     monotonic_s: float
@@ -32,7 +32,7 @@ class Moment:
 
 @dataclasses.dataclass(frozen=True)
 class Conditions:
-    """What happened between two moments. ``other_load`` is other load, as a share, 0 to 1, of the servers' cores."""
+    """The changes between two moments. ``other_load`` is the share of other load on the servers' cores, 0 to 1."""
 
     elapsed_s: float
     clock_jump_s: float
@@ -42,14 +42,14 @@ class Conditions:
 
 
 def now(cores: Sequence[int]) -> Moment:
-    """The machine at this moment; ``cores`` are the servers'."""
-    busy = sum(sum(ticks) - ticks[3] - ticks[4] for ticks in _ticks(cores))  # but for idle and iowait
+    """Return the machine's current state. ``cores`` are the servers' cores."""
+    busy = sum(sum(ticks) - ticks[3] - ticks[4] for ticks in _ticks(cores))  # all except idle and iowait
     swap = psutil.swap_memory()
     return Moment(time.monotonic(), time.time(), busy * TICK_S, (swap.sin + swap.sout) // PAGE, _mhz(cores))
 
 
 def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float) -> Conditions:
-    """What happened in between; ``own_cpu_s`` are the CPU seconds that the setup itself used on its cores."""
+    """Return the changes between two moments. ``own_cpu_s`` are the setup's own CPU seconds on its cores."""
     elapsed = last.monotonic_s - first.monotonic_s
     others = last.cores_busy_s - first.cores_busy_s - own_cpu_s
     return Conditions(
@@ -62,13 +62,13 @@ def between(first: Moment, last: Moment, cores: Sequence[int], own_cpu_s: float)
 
 
 def mean_mhz(*values: float | None) -> float | None:
-    """The mean of the frequencies that are known; None where none is."""
+    """Return the mean of the known frequencies, or None if no frequency is known."""
     known = [mhz for mhz in values if mhz is not None]
     return sum(known) / len(known) if known else None
 
 
 def together(several: Sequence[Conditions]) -> Conditions:
-    """Those of one or more loads: the mean by how long each was, and the largest jump."""
+    """Combine the conditions of several loads: means weighted by their durations, and the largest clock jump."""
     elapsed_s = sum(one.elapsed_s for one in several)
     known = [(one.mhz, one.elapsed_s) for one in several if one.mhz is not None]
     return Conditions(
@@ -81,17 +81,17 @@ def together(several: Sequence[Conditions]) -> Conditions:
 
 
 def interrupts_s(cores: Sequence[int]) -> float:
-    """The seconds since boot that the cores spent on interrupts, in which packets of a network are received."""
+    """Return the cores' seconds in interrupts since boot. The kernel receives network packets in interrupts."""
     return sum(irq + softirq for *_, irq, softirq, _ in _ticks(cores)) * TICK_S
 
 
 def stolen_s(cores: Sequence[int]) -> float:
-    """The seconds since boot in which the hypervisor ran others on the cores (steal)."""
+    """Return the seconds since boot in which the hypervisor used the cores for other machines (steal)."""
     return sum(steal for *_, steal in _ticks(cores)) * TICK_S
 
 
 def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
-    """Of each core: user, nice, system, idle, iowait, irq, softirq and steal, in ticks."""
+    """Yield user, nice, system, idle, iowait, irq, softirq and steal of each core, in ticks."""
     names = {f"cpu{core}" for core in cores}
     for line in Path("/proc/stat").read_text().splitlines():
         name, *fields = line.split()
@@ -100,7 +100,7 @@ def _ticks(cores: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _mhz(cores: Sequence[int]) -> float | None:
-    """The frequency that the governor reports; None in most virtual machines, where nothing changes it visibly."""
+    """Return the frequency that the governor reports, or None. Most virtual machines don't report it."""
     found = []
     for core in cores:
         with contextlib.suppress(OSError, ValueError):

@@ -1,8 +1,8 @@
-"""The connections that a PostgreSQL next to the setup holds while it is measured, from pg_stat_activity.
+"""Observe the connections of a PostgreSQL database next to the setup during a load, from pg_stat_activity.
 
-They are read ten times a second, over a connection of ours that is not counted, and kept with the gauges of the setup
-(``loadtests.observe.gauges``). So are those to a PgBouncer in between, and how long requests of the sample project
-waited for Django's pool. A setup without the service ``postgresql`` is not watched.
+They are read ten times per second over a separate connection, which isn't counted, and stored with the setup's gauges
+(``loadtests.observe.gauges``). The module also reads the connections to PgBouncer, if it runs, and the time that the
+sample project's requests waited for Django's pool. A setup without the service ``postgresql`` isn't observed.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from loadtests.records.trial import (
     Reading,
 )
 
-POSTGRESQL_URL = "postgresql.url"  # in RUN_DIR: supervisor/postgresql.sh writes it
-LOGS = ("postgresql.log", "pgbouncer.log")  # likewise: what the servers themselves say, where they are services
-PGBOUNCER, PGBOUNCER_PORT = "pgbouncer", 6432  # the database in which it answers about itself; its socket is in RUN_DIR
-POOL_FILES = "database-pool-*"  # by process id: testproject/endpoints/pool_waits.py
+POSTGRESQL_URL = "postgresql.url"  # in RUN_DIR; supervisor/postgresql.sh writes it
+LOGS = ("postgresql.log", "pgbouncer.log")  # in RUN_DIR: the logs of the servers that run as services
+PGBOUNCER, PGBOUNCER_PORT = "pgbouncer", 6432  # the database for PgBouncer's statistics; its socket is in RUN_DIR
+POOL_FILES = "database-pool-*"  # by process id; testproject/endpoints/pool_waits.py writes them
 REFUSALS = (b"too many clients already", b"remaining connection slots are reserved", b"no more connections allowed")
 LEFT_EVERY_S = 1.0
 NAMES = (OPEN, IDLE, IN_TRANSACTION, AT_PGBOUNCER)
@@ -43,7 +43,7 @@ SESSIONS = "SELECT sessions FROM pg_stat_database WHERE datname = current_databa
 
 
 class ConnectionWatch:
-    """Counts the connections to the PostgreSQL whose address is in a folder, from ``begin`` to ``end``."""
+    """Count the connections to the PostgreSQL whose address is in a folder, from ``begin`` to ``end``."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -57,12 +57,16 @@ class ConnectionWatch:
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """Begins to count, where there is a PostgreSQL. Raises UserError where that lets nobody in."""
+        """Start to count, if there is a PostgreSQL.
+
+        Raises:
+            UserError: If no connection can be opened.
+        """
         file = self._folder / POSTGRESQL_URL
         if not file.is_file():
             return
         address = file.read_text(encoding="utf-8").strip()
-        import psycopg  # only where there is one
+        import psycopg  # only needed with PostgreSQL
 
         try:
             self._connection = psycopg.connect(address, autocommit=True)
@@ -70,11 +74,11 @@ class ConnectionWatch:
                 self._pgbouncer = psycopg.connect(
                     f"postgresql://{PGBOUNCER}@/{PGBOUNCER}?host={self._folder}&port={PGBOUNCER_PORT}",
                     autocommit=True,
-                    prepare_threshold=None,  # about itself it answers no prepared statement
+                    prepare_threshold=None,  # PgBouncer's statistics don't support prepared statements
                 )
-        except psycopg.OperationalError as error:  # a server of DATABASE_URL, whose connections others hold
+        except psycopg.OperationalError as error:  # other programs hold all connections of a server in DATABASE_URL
             raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
-        # The log of a server that DATABASE_URL names is not here, so whom it refuses is not known.
+        # The log of a server in DATABASE_URL isn't in the folder, so the refused connections aren't known.
         self._knows_refused = address.endswith(f"host={self._folder}")
         self._begun = time.monotonic()
         self._before = self._totals()
@@ -82,9 +86,14 @@ class ConnectionWatch:
         self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
-        """All readings, counted from ``settle_s`` after the begin. With ``left_after_s`` it goes on counting for
-        so long those that are left, or until none is, and adds how many were opened and refused in all, and how often
-        and for how many milliseconds requests waited for Django's pool."""
+        """Stop, and return all readings, with times from ``settle_s`` after the start.
+
+        Args:
+            settle_s: The time before the measured load.
+            left_after_s: If not 0, count the connections that are left for this time, or until there are none. Also
+                return the numbers of opened and refused connections, and the number and milliseconds of waits for
+                Django's pool.
+        """
         if not self._sampler.stop():
             return {}
         kept = [(round(t - settle_s, 3), counts) for t, counts in self._read if t >= settle_s]
@@ -94,21 +103,21 @@ class ConnectionWatch:
         }
         if left_after_s:
             left = self._left(settle_s, left_after_s)
-            # A process that ended took its part of the waits with it.
+            # A process that ended removed its part of the waits.
             totals = {name: max(0, value - self._before.get(name, 0)) for name, value in self._totals().items()}
             series |= {LEFT: left, **{name: ((left[-1][0], value),) for name, value in totals.items()}}
         self.close()
         return series
 
     def close(self) -> None:
-        """Ends it, without readings."""
+        """Stop without readings."""
         self._sampler.stop()
         self._pools.close()
         for connection in filter(None, (self._connection, self._pgbouncer)):
             connection.close()
 
     def _left(self, settle_s: float, within_s: float) -> tuple[Reading, ...]:
-        """The open connections, once a second. Without a load and without any of them none will be opened."""
+        """Count the open connections once per second. If there are none without a load, no more will be opened."""
         readings: list[Reading] = []
         while len(readings) * LEFT_EVERY_S < within_s and (not readings or readings[-1][1]):
             time.sleep(LEFT_EVERY_S)
@@ -124,14 +133,14 @@ class ConnectionWatch:
         self._read.append((time.monotonic() - self._begun, tuple(counts)))
 
     def _at_pgbouncer(self) -> int:
-        """The clients of PgBouncer but us."""
+        """Return the number of PgBouncer's clients, except this one."""
         found = self._pgbouncer.execute("SHOW POOLS")
         columns = [column.name for column in found.description]
         pools = [dict(zip(columns, row, strict=True)) for row in found]
         return sum(int(one["cl_active"]) + int(one["cl_waiting"]) for one in pools if one["database"] != PGBOUNCER)
 
     def _totals(self) -> dict[str, int]:
-        """What was opened, refused and waited for since the servers started, as far as it is known."""
+        """Return the known numbers of opened and refused connections, and of waits, since the servers started."""
         [sessions] = self._connection.execute(SESSIONS).fetchone()
         totals: dict[str, int] = {OPENED: sessions}
         if self._knows_refused:

@@ -1,4 +1,4 @@
-"""Which CPU cores the servers, their services and the load generator run on."""
+"""Select the CPU cores of the servers, their services and the load generator."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping
 from loadtests.errors import UserError, shown
 
 SERVICES = "SERVICES_CORES"
-GENERATOR = "generator"  # of SERVICES_CORES: where the load generator runs
-MOST_CORES = 8192  # as many as Linux can have
+GENERATOR = "generator"  # a value of SERVICES_CORES: the load generator's core
+MOST_CORES = 8192  # Linux's maximum
 
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """The cores of the servers and of the generator, which share one where there is no other; on one or two
-    ``machines``."""
+    """The cores of the servers and of the generator, on one or two ``machines``. A single core is shared."""
 
     servers: tuple[int, ...]
     generator: tuple[int, ...]
@@ -25,13 +24,18 @@ class Cores:
 
     @property
     def shared(self) -> bool:
-        """Whether the generator takes time from the servers."""
+        """Whether the generator uses the servers' cores."""
         return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
     def services(self, env: Mapping[str, str]) -> tuple[int, ...]:
-        """Those of the services: SERVICES_CORES in ``env``, or else in this process's environment, is a list of cores
-        or the generator's; by default they are the servers'. Raises UserError for cores that this process may not use;
-        which those are on another machine is not known here."""
+        """Return the services' cores: SERVICES_CORES in ``env`` or in this process's environment, or else the servers'
+        cores.
+
+        On another machine, the allowed cores aren't known.
+
+        Raises:
+            UserError: If this process may not use the cores.
+        """
         requested = _services_cores(env)
         if not requested:
             return self.servers
@@ -42,22 +46,28 @@ class Cores:
         return self.generator
 
     def knobs(self, env: Mapping[str, str]) -> dict[str, str]:
-        """The knobs for a setup under the knobs ``env`` and its services, in lists as taskset takes them: ``0,1,2``.
-        Raises UserError as ``services`` does."""
+        """Return the knobs for a setup and its services, with lists for taskset such as ``0,1,2``.
+
+        Raises:
+            UserError: If this process may not use the services' cores.
+        """
         services = {SERVICES: _listed(self.services(env))} if _services_cores(env) else {}
         return {"CORES": _listed(self.servers), **services}
 
     def to_dict(self, env: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
-        """As a trial keeps it of a setup under the knobs ``env``."""
+        """Return the cores for the record of a trial with the knobs ``env``."""
         services = {"services": self.services(env)} if _services_cores(env) else {}
         return {"servers": self.servers, "generator": self.generator, **services}
 
 
 def allot(requested: str | None = None) -> Cores:
-    """The last core this process may use for the generator, the others for the servers.
+    """Select the last allowed core for the generator and the others for the servers.
 
-    ``requested`` are the servers' cores as taskset takes them (``0-2,4``); the generator then gets the last of the
-    rest. Raises UserError for cores that this process may not use.
+    Args:
+        requested: The servers' cores in taskset's format (``0-2,4``). The generator then gets the last of the others.
+
+    Raises:
+        UserError: If this process may not use the cores.
     """
     allowed = sorted(os.sched_getaffinity(0))
     servers = _parse("CORES", requested, allowed) if requested else tuple(allowed[:-1] or allowed)
@@ -66,14 +76,17 @@ def allot(requested: str | None = None) -> Cores:
 
 
 def all_of(requested: str | None = None) -> tuple[int, ...]:
-    """The cores of servers that have this machine for themselves: all that this process may use, or those that are
-    ``requested`` as in ``allot``. Raises UserError."""
+    """Return the cores of servers on a machine without a generator: all allowed cores, or the ``requested`` cores.
+
+    Raises:
+        UserError: If this process may not use the cores.
+    """
     allowed = sorted(os.sched_getaffinity(0))
     return _parse("CORES", requested, allowed) if requested else tuple(allowed)
 
 
 def apart(knobs: Mapping[str, str]) -> bool:
-    """Whether the services run on none of the servers' cores, by what ``Cores.knobs`` made."""
+    """Return whether the services use none of the servers' cores, with the result of ``Cores.knobs``."""
     services = knobs.get(SERVICES)
     return services is not None and set(services.split(",")).isdisjoint(knobs["CORES"].split(","))
 
@@ -87,13 +100,13 @@ def _listed(cores: tuple[int, ...]) -> str:
 
 
 def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
-    """The cores of a list; any, where it is not known which are ``allowed``."""
+    """Parse a list of cores. If ``allowed`` is None, accept any core."""
     cores: set[int] = set()
     most = MOST_CORES if allowed is None else allowed[-1] + 1
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")
-            # No further than one core too many: that is known, then, without a list of all of them.
+            # One core above the maximum is enough to recognize an error, without a list of all of them.
             cores.update(range(int(first), min(int(last or first), most) + 1))
     except ValueError:
         other = f", or {GENERATOR}" if name == SERVICES else ""
@@ -108,7 +121,11 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def pinned(core: int | None) -> Iterator[None]:
-    """Children started within it are pinned to the core. Raises UserError where there is no such core."""
+    """Pin child processes that are started in this context to the core.
+
+    Raises:
+        UserError: If there is no such core.
+    """
     if core is None or not hasattr(os, "sched_setaffinity"):
         yield
         return

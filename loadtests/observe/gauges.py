@@ -1,7 +1,7 @@
-"""What a setup's processes show of their connection pools while they are measured: connections in use, fetches waiting.
+"""The connection pools of a setup's processes during a load: connections in use, and waiting fetches.
 
-Each process keeps its two numbers in a file of its own in RUN_DIR (testproject/fetching/gauges.py), in memory; they are
-read ten times a second and added up. A trial whose processes have none is not watched.
+Each process stores its two numbers in a memory-mapped file in RUN_DIR (testproject/fetching/gauges.py). They are read
+ten times per second and added. A trial without such files isn't observed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from loadtests.observe.sampler import Sampler
 from loadtests.records.trial import Reading
 
 EVERY_S = 0.1
-LOOK_EVERY = 10  # readings: for processes that have come or gone
+LOOK_EVERY = 10  # readings between two searches for new and ended processes
 NUMBERS = struct.Struct("<QQ")
 IN_USE, WAITING = "pool in use", "pool waiting"
 NAMES = (IN_USE, WAITING)
@@ -30,7 +30,7 @@ Series = dict[str, tuple[Reading, ...]]
 
 
 class GaugeFiles:
-    """The gauges of all processes that have some, in a folder: two numbers in a file of each."""
+    """The gauges of all processes in a folder: a file with two numbers for each process."""
 
     def __init__(self, folder: Path, alive: Callable[[int], bool] = psutil.pid_exists, files: str = FILES) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class GaugeFiles:
         self._open: dict[str, mmap.mmap] = {}
 
     def look(self) -> bool:
-        """Looks for processes that have come or gone; whether there are any."""
+        """Find new and ended processes. Return whether there are any."""
         found = {file.name: file for file in self._folder.glob(self._files) if self._alive(_pid(file.name))}
         for name in self._open.keys() - found.keys():
             self._open.pop(name).close()
@@ -49,19 +49,19 @@ class GaugeFiles:
         return bool(self._open)
 
     def read(self) -> tuple[int, ...]:
-        """The sums over all processes."""
+        """Return the sums over all processes."""
         each = [NUMBERS.unpack_from(memory) for memory in self._open.values()]
         return tuple(map(sum, zip(*each, strict=True))) if each else (0,) * len(NAMES)
 
     def close(self) -> None:
-        """Lets go of the files."""
+        """Close the files."""
         for memory in self._open.values():
             memory.close()
         self._open.clear()
 
 
 class GaugeWatch:
-    """Reads the gauges of a folder from ``begin`` to ``end``."""
+    """Read the gauges of a folder from ``begin`` to ``end``."""
 
     def __init__(self, folder: Path) -> None:
         self._files = GaugeFiles(folder)
@@ -70,14 +70,14 @@ class GaugeWatch:
         self._read: list[tuple[float, tuple[int, ...]]] = []
 
     def begin(self) -> None:
-        """Begins to read, where a process has a gauge by now."""
+        """Start to read, if a process has a gauge already."""
         if self._files.look():
             self._begun = time.monotonic()
             self._read.append((0.0, self._files.read()))
             self._sampler.start()
 
     def end(self, settle_s: float = 0.0) -> Series:
-        """All readings, counted from ``settle_s`` after the begin."""
+        """Stop, and return all readings, with times from ``settle_s`` after the start."""
         if not self._sampler.stop():
             return {}
         self._files.close()
@@ -91,8 +91,11 @@ class GaugeWatch:
 
 
 def joined(slices: Sequence[Series], measured_s: Sequence[float]) -> Series:
-    """The series of several slices as one, on the time axis of what was measured. Readings after the end of a slice,
-    while the last answers came, are left out but for the last slice's: the next one begins there."""
+    """Join the series of several slices on one time axis of measured seconds.
+
+    Readings after the end of a slice, during the last answers, are left out, except in the last slice, because the next
+    slice starts at that time.
+    """
     found: dict[str, list[Reading]] = {}
     before_s = 0.0
     for number, (series, seconds) in enumerate(zip(slices, measured_s, strict=True), 1):

@@ -1,4 +1,4 @@
-"""The machine and the software, as part of the result."""
+"""Describe the machine and its software for the results."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Versions(TypedDict):
 
 
 def describe() -> dict[str, Any]:
-    """CPU, memory, kernel and limits of the machine; None for what is not known."""
+    """Describe the CPU, memory, kernel and limits of the machine. Unknown values are None."""
     cpu = _cpuinfo()
     system = Path("/sys/devices/system/cpu")
     return {
@@ -106,8 +106,8 @@ def describe() -> dict[str, Any]:
 
 
 def versions() -> dict[str, Any]:
-    """The software: Python and its build, Node, OpenSSL, Redis, and every installed package of both kinds."""
-    found = reversed([*importlib.metadata.distributions()])  # of a package that is there twice, the first is imported
+    """Return the versions of Python, Node, OpenSSL, servers, and all installed packages."""
+    found = reversed([*importlib.metadata.distributions()])  # if a package exists twice, Python imports the first
     packages = {dist.metadata["Name"]: dist.version for dist in found}
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -125,19 +125,19 @@ def versions() -> dict[str, Any]:
 
 
 def git() -> dict[str, Any]:
-    """The revision of this project and whether the working tree differs from it; None where git does not know."""
+    """Return the revision of this project and whether there are uncommitted changes, or None if git doesn't know."""
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
     revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
     return {"revision": revision, "dirty": None if status is None else status != ""}
 
 
 def boot() -> str:
-    """The boot id, which no other machine has (random(4))."""
+    """Return the boot id, which is unique to the machine and the boot (random(4))."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def available_memory_mb() -> int:
-    """The memory that programs could still take, in MB."""
+    """Return the memory in MB that programs could still use."""
     return int(psutil.virtual_memory().available // 2**20)
 
 
@@ -163,7 +163,7 @@ def _distribution() -> str | None:
 
 
 def _cgroup() -> dict[str, str | None]:
-    """The limits of the control group this process is in (cgroups(7), version 2)."""
+    """Return the limits of this process's control group (cgroups(7), version 2)."""
     own = next((line[3:] for line in _text(Path("/proc/self/cgroup")).splitlines() if line.startswith("0::")), "/")
     folder = Path("/sys/fs/cgroup") / own.lstrip("/")
     return {name: _read(folder / name) for name in ("cpu.max", "memory.max", "cpuset.cpus.effective")}
@@ -180,7 +180,7 @@ def _container() -> str:
         return "docker"
     if Path("/run/.containerenv").exists():
         return "podman"
-    return os.environ.get("container") or "none seen"  # noqa: SIM112 - the name systemd gives it
+    return os.environ.get("container") or "none seen"  # noqa: SIM112 - the name that systemd uses
 
 
 def _node_packages() -> dict[str, str]:
@@ -202,7 +202,7 @@ def _output(*command: str) -> str | None:
 
 
 def _version(program: str, option: str) -> str | None:
-    """The version that a system's server prints (nginx as an error); None where there is no such server."""
+    """Return the version that a system's server prints (nginx prints it as an error), or None if it isn't installed."""
     path = shutil.which(program, path=os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM]))
     if path is None:
         return None
@@ -219,5 +219,5 @@ def _text(file: Path) -> str:
 
 
 def _read(file: Path) -> str | None:
-    """A setting that the kernel shows as a file, on one line; None where there is none."""
+    """Return a kernel setting from a file on one line, or None if it doesn't exist."""
     return " ".join(_text(file).split()) or None

@@ -1,4 +1,4 @@
-"""Other load on a machine that is not the servers': of all but the harness, and what it started there."""
+"""Measure the load of programs other than the servers, the harness and its child processes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from loadtests.observe.processes import Part, tree
 
 @dataclasses.dataclass(frozen=True)
 class OthersMoment:
-    """Other load since boot, as the mean of some cores: CPU seconds of programs, and of steal; pages that the machine
-    swapped; and the cores' mean frequency, where known."""
+    """The other load since boot, as the mean over some cores: CPU seconds of programs, steal, swapped pages, and
+    frequency.
+    """
 
     monotonic_s: float
     programs_s: float
@@ -26,12 +27,11 @@ class OthersMoment:
 
 
 def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
-    """This moment, without our ``own`` processes, on whichever core they ran, and without interrupts, in which packets
-    are received.
+    """Return the current state, without the harness's ``own`` processes on any core and without network interrupts.
 
-    It is seldom too high, and may be too low: most kernels count interrupts that come while a process runs as its time
-    as well (they lack CONFIG_IRQ_TIME_ACCOUNTING), so that they are subtracted twice; a program that takes a fifth of a
-    core on which we send and receive without a pause may go unnoticed.
+    The result is rarely too high, but may be too low. Most kernels add interrupts during a process to its time (they
+    lack CONFIG_IRQ_TIME_ACCOUNTING), so these are subtracted twice. On a core that sends and receives without a pause,
+    a program that uses a fifth of the core may not be noticed.
     """
     stolen_s = conditions.stolen_s(cores)
     found = conditions.now(cores)
@@ -42,7 +42,7 @@ def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
 
 
 def between(first: OthersMoment, last: OthersMoment) -> Conditions:
-    """What happened in between, but for jumps of the clock."""
+    """Return the changes between two moments, without clock jumps."""
     elapsed_s = last.monotonic_s - first.monotonic_s
     programs_s = max(0.0, last.programs_s - first.programs_s)
     return Conditions(
@@ -55,7 +55,11 @@ def between(first: OthersMoment, last: OthersMoment) -> Conditions:
 
 
 def _cpu_s(part: Part) -> float:
-    """The CPU seconds of a part's processes and, unless it is meant alone, of all that they started, ended ones too."""
+    """Return the CPU seconds of a part's processes.
+
+    Unless ``alone`` is set, include all its descendants, also ended ones.
+
+    """
     found = 0.0
     for process in tree(part):
         with contextlib.suppress(psutil.Error):

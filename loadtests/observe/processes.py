@@ -1,5 +1,7 @@
-"""What the processes of a setup cost: CPU seconds by their own clocks, memory and context switches, from /proc
-(proc(5))."""
+"""Measure the cost of a setup's processes: CPU seconds from their own clocks, memory and context switches, from /proc.
+
+See proc(5).
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ import psutil
 from loadtests.records import Process
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-# Of a CPU time, so that what is kept is as fine as the clock: of 2,000 messages at 20 µs a millisecond is a fortieth.
+# of a CPU time, to keep the clock's precision: for 2,000 messages at 20 µs, a millisecond is a fortieth
 DIGITS = 6
-CPUCLOCK_SCHED = 2  # the clock of a process that counts nanoseconds, in its clock id (the kernel's posix-timers.h)
+CPUCLOCK_SCHED = 2  # a clock id for a process's CPU time in nanoseconds (the kernel's posix-timers.h)
 
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """One process at one moment: CPU seconds since its start, memory in MB, context switches since its start."""
+    """A process at one moment: CPU seconds and context switches since its start, and memory in MB."""
 
     role: str
     name: str
@@ -38,9 +40,16 @@ class Usage:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A process that was started for a setup or a supporting service, the first of its tree; whether the setup is
-    charged for it. One that is ``alone`` is without its descendants; one ``as_one`` is a single process to us with all
-    of them, which come and go; one ``elsewhere`` uses none of the servers' cores."""
+    """The first process of a process tree that was started for a setup or a supporting service.
+
+    Args:
+        role: The role.
+        pid: The process id.
+        charged: Whether the setup is charged for it.
+        alone: Whether to exclude its descendants.
+        elsewhere: Whether it uses none of the servers' cores.
+        as_one: Whether all its processes count as one, because they come and go.
+    """
 
     role: str
     pid: int
@@ -51,7 +60,7 @@ class Part:
 
 
 def tree(part: Part) -> list[psutil.Process]:
-    """A part's process and, unless it is meant alone, all its descendants; none where it has ended."""
+    """Return a part's process with all its descendants, unless ``alone`` is set. An ended part has no processes."""
     with contextlib.suppress(psutil.Error):
         root = psutil.Process(part.pid)
         return [root, *([] if part.alone else root.children(recursive=True))]
@@ -59,9 +68,11 @@ def tree(part: Part) -> list[psutil.Process]:
 
 
 def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usage]:
-    """The usage of the parts' processes, by pid; without those that end while they are read.
+    """Return the use of the parts' processes by pid, without processes that end during the call.
 
-    ``folder`` is the setup's RUN_DIR, where its processes count their requests (testproject/endpoints/counting.py).
+    Args:
+        parts: The parts.
+        folder: The setup's RUN_DIR. Its processes count their requests in it (testproject/endpoints/counting.py).
     """
     found = {}
     for part in parts:
@@ -72,7 +83,11 @@ def snapshot(parts: Iterable[Part], folder: Path | None = None) -> dict[int, Usa
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:
-    """A process and its descendants as one, with the CPU time of those that have ended; its switches are its own."""
+    """Combine a process and its descendants, including the CPU time of ended ones.
+
+    The switches are only the process's.
+
+    """
     ended_s = 0.0
     for usage in usages:
         with contextlib.suppress(OSError):
@@ -87,7 +102,11 @@ def _summed(usages: Sequence[Usage]) -> Usage:
 
 
 def cpu_s(pids: Iterable[int]) -> dict[int, float]:
-    """The CPU seconds of processes so far, by pid, by their own clocks; without those whose clock cannot be read."""
+    """Return the CPU seconds of processes by pid, from their own clocks.
+
+    Leave out processes without a readable clock.
+
+    """
     found = {}
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -96,10 +115,10 @@ def cpu_s(pids: Iterable[int]) -> dict[int, float]:
 
 
 def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Process, ...]:
-    """What each process used in between, as a trial keeps it: CPU and switches as differences, memory as it ended.
+    """Return each process's use between two snapshots: differences of CPU and switches, and the final memory.
 
-    A process that was started in between counts from its start; one that ended is missing (that it died makes the trial
-    invalid).
+    A process that was started in between counts from its start. An ended process is missing, and its end makes the
+    trial invalid.
     """
     rows = []
     for pid, usage in after.items():
@@ -122,7 +141,7 @@ def difference(before: dict[int, Usage], after: dict[int, Usage]) -> tuple[Proce
 
 
 def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
-    """What each process used in several loads: CPU, switches and requests as sums, memory as it ended."""
+    """Combine the use of each process in several loads: sums of CPU, switches and requests, and the final memory."""
     found: dict[int, Process] = {}
     for rows in loads:
         for row in rows:
@@ -140,7 +159,7 @@ def together(loads: Iterable[Iterable[Process]]) -> tuple[Process, ...]:
 def since_rest(
     rows: Iterable[Process], at_rest: Mapping[int, Usage], steps: Sequence[Mapping[int, Usage]]
 ) -> tuple[Process, ...]:
-    """The rows with the memory of each process at rest, and after each of the ``steps`` of opening connections."""
+    """Add each process's memory at rest and after each of the ``steps`` to the rows."""
 
     def rss_mb(usage: Mapping[int, Usage], pid: int) -> float:
         return round(usage[pid].rss_mb, 2) if pid in usage else 0.0
@@ -158,7 +177,7 @@ def since_rest(
 def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
     folder = Path("/proc") / str(pid)
     try:
-        # The second field is the name in parentheses and may hold spaces; utime and stime are fields 14 and 15.
+        # The second field is the name in parentheses and can contain spaces. utime and stime are fields 14 and 15.
         stat = (folder / "stat").read_text().rpartition(")")[2].split()
         status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
         switches = sum(_switches(task) for task in (folder / "task").iterdir())
@@ -167,10 +186,11 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
     if "VmRSS" not in status:  # a zombie
         return None
     requests, counted_switches = _counted(counts, pid)
-    head, _, number = part.role.rpartition("_")  # worker_1 is of the role worker: supervisor numbers processes
+    head, _, number = part.role.rpartition("_")  # worker_1 has the role worker, because supervisor numbers processes
     try:
         used_s = _clock_s(pid)
-    except OSError:  # it has ended, or a sandbox has no such clock: ticks of 10 ms, too coarse for short slices
+    # the process has ended, or a sandbox has no such clock; ticks of 10 ms are too coarse for short slices
+    except OSError:
         used_s = (int(stat[11]) + int(stat[12])) * TICK_S
     return Usage(
         role=head if head and number.isdigit() else part.role,
@@ -179,7 +199,7 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
         cpu_s=used_s,
         rss_mb=int(status["VmRSS"].split()[0]) / 1024,
         peak_rss_mb=int(status["VmHWM"].split()[0]) / 1024,
-        # Those of threads that have ended are missing in /proc.
+        # /proc doesn't have the switches of ended threads.
         context_switches=switches if counted_switches is None else counted_switches,
         requests=requests,
         charged=part.charged,
@@ -187,7 +207,7 @@ def _usage(part: Part, pid: int, counts: Path | None) -> Usage | None:
 
 
 def _counted(folder: Path | None, pid: int) -> tuple[int, int] | tuple[None, None]:
-    """The requests and context switches that a process has counted, where it counts them."""
+    """Return the requests and context switches that a process has counted, or None if it doesn't count them."""
     if folder is None:
         return None, None
     try:
@@ -198,8 +218,10 @@ def _counted(folder: Path | None, pid: int) -> tuple[int, int] | tuple[None, Non
 
 
 def _clock_s(pid: int) -> float:
-    """The CPU seconds of a process, ended threads included and children not, to the nanosecond by its own clock
-    (clock_getcpuclockid(3))."""
+    """Return a process's CPU seconds with nanoseconds, including ended threads but not children.
+
+    See clock_getcpuclockid(3).
+    """
     return time.clock_gettime_ns((~pid << 3) | CPUCLOCK_SCHED) / 1e9
 
 

@@ -1,4 +1,4 @@
-"""Calls a function at a fixed interval, in a thread."""
+"""Call a function at a fixed interval in a thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Sampler:
-    """Calls ``sample`` every ``every_s`` seconds from ``start`` to ``stop``."""
+    """Call ``sample`` every ``every_s`` seconds from ``start`` to ``stop``."""
 
     def __init__(self, sample: Callable[[], None], every_s: float) -> None:
         self._sample = sample
@@ -21,7 +21,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> bool:
-        """Ends it; False where it did not run."""
+        """Stop, and return whether it was running."""
         if self._thread is None:
             return False
         self._over.set()

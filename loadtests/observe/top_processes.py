@@ -1,4 +1,4 @@
-"""Which other programs take the machine's cores: what a person has to stop before anything can be measured."""
+"""Find the programs that use the machine's cores, which the user has to stop before a measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMED = 3
 
 @dataclasses.dataclass(frozen=True)
 class Taker:
-    """A program and how many cores it takes."""
+    """A program and its share of a core."""
 
     name: str
     pid: int
@@ -29,8 +29,11 @@ class Taker:
 
 @dataclasses.dataclass(frozen=True)
 class Takers:
-    """What takes the cores, the greediest program first. ``brief`` is for programs that began or ended meanwhile, as a
-    compiler does, ``steal`` for the hypervisor's other machines; both in cores."""
+    """The programs that use the cores, starting with the busiest.
+
+    ``brief`` is for programs that started or ended in between, such as a compiler, and ``steal`` for the hypervisor's
+    other machines. Both are in cores.
+    """
 
     programs: tuple[Taker, ...] = ()
     brief: float = 0.0
@@ -38,13 +41,13 @@ class Takers:
 
     @property
     def of_all_cores(self) -> float:
-        """The share of this machine's cores that is taken."""
+        """The used share of this machine's cores."""
         taken = sum(one.share for one in self.programs) + self.brief + self.steal
         return taken / (psutil.cpu_count() or 1)
 
     @property
     def sentence(self) -> str:
-        """As the end of an error."""
+        """A description for the end of a message."""
         named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]
         parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
         if self.brief >= WORTH_NAMING:
@@ -58,8 +61,15 @@ class Takers:
 
 @dataclasses.dataclass(frozen=True)
 class CpuLook:
-    """Name and CPU seconds so far by process (pid and start), which of them are ``ours``, and the seconds that the
-    cores were busy and stolen since boot."""
+    """The CPU use of all processes at one moment.
+
+    Args:
+        at_s: The time.
+        cpu_s: The name and CPU seconds by process (pid and start).
+        ours: The harness's own processes.
+        busy_s: The busy seconds of the cores since boot.
+        steal_s: The stolen seconds of the cores since boot.
+    """
 
     at_s: float
     cpu_s: Mapping[tuple[int, float], tuple[str, float]]
@@ -69,7 +79,7 @@ class CpuLook:
 
 
 def look() -> CpuLook:
-    """The machine now; ours are this process and all its descendants."""
+    """Return the current use. This process and all its descendants are the harness's own."""
     own = {os.getpid()}
     with contextlib.suppress(psutil.Error):
         own |= {child.pid for child in psutil.Process().children(recursive=True)}
@@ -87,12 +97,12 @@ def look() -> CpuLook:
 
 
 def between(first: CpuLook, last: CpuLook) -> Takers:
-    """What took the cores from one look to the next."""
+    """Return the programs that used the cores between two moments."""
     elapsed = last.at_s - first.at_s
     ours = first.ours | last.ours
     lasting = last.cpu_s.keys() & first.cpu_s.keys()
     used = {key: last.cpu_s[key][1] - first.cpu_s[key][1] for key in lasting}
-    # Of our own that began or ended meanwhile, those that ended are not known.
+    # This doesn't include the harness's own processes that ended in between, because their use isn't known.
     begun = sum(last.cpu_s[key][1] for key in last.ours - first.ours)
     brief = last.busy_s - first.busy_s - sum(used.values()) - begun
     programs = [Taker(last.cpu_s[key][0], key[0], used[key] / elapsed) for key in lasting - ours]
@@ -104,7 +114,7 @@ def between(first: CpuLook, last: CpuLook) -> Takers:
 
 
 def watch(rest: Callable[[float], None] = time.sleep) -> Takers:
-    """What takes the cores just now; looks twice, about a second apart."""
+    """Return the programs that currently use the cores, from two observations about a second apart."""
     first = look()
     rest(WATCHED_S)
     return between(first, look())

@@ -1,4 +1,4 @@
-"""What is sent to a server: requests, mixes, recordings, journeys; and a load of them. Pure."""
+"""The content of a load: requests, mixes, recordings and journeys. This package does no input or output."""
 
 from loadtests.workload.conversation import Conversation
 from loadtests.workload.event_streams import EventStreams

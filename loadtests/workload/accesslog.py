@@ -1,4 +1,4 @@
-"""Requests from an access log in the common or combined format, which nginx, Apache and Gunicorn write by default."""
+"""Read requests from an access log in the common or combined format, the default of nginx, Apache and Gunicorn."""
 
 from __future__ import annotations
 
@@ -15,28 +15,33 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
-MAX_LINE_CHARACTERS = 65_536  # servers refuse far shorter requests
-MAX_REQUESTS = 2_000_000  # all requests are in memory at once
-# What a visitor's browser had in its cache, or requested in part. A load has no cache and asks for the whole.
+MAX_LINE_CHARACTERS = 65_536  # servers refuse much shorter requests
+MAX_REQUESTS = 2_000_000  # all requests are in memory at the same time
+# The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
 WHOLE = {206: 200, 304: 200}
-# What servers write where nobody was answered, or nobody waited for it: a visitor was slow (408), nginx closed the
-# connection (444) or refused what it could not read (494 to 497), the visitor went away (499, at Amazon's balancer
-# 460).
+# The log's status if no client got an answer, or no client waited for it: a visitor was slow (408), nginx closed the
+# connection (444) or could not read the request (494 to 497), or the visitor left (499, or 460 for Amazon's balancer).
 UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
-# The address (before it, in one of Apache's formats, the virtual host), two names, the time, the request, status, size.
+# The address (in one of Apache's formats after the virtual host), two names, the time, the request, status, size.
 _LINE = re.compile(rf"(?:\S+ ){{2,3}}.*?\[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (?:\d+|-)(?: .*)?")
 _TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
 _REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
 
 
 def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """What was requested, and remarks on what was left out.
+    """Return the requests in a log, and remarks on those left out.
 
-    Takes the lines, what errors call the file, and what takes the secrets out. Raises UserError where a line is in no
-    known format, unless such lines are to be skipped.
+    Args:
+        lines: The lines of the log.
+        where: The name of the file, for messages.
+        skip_unknown: Whether to skip lines in an unknown format.
+        redaction: Removes the secrets.
+
+    Raises:
+        UserError: If a line has an unknown format, or the log has too many requests or none.
     """
     sent: list[Sent] = []
     unknown: list[int] = []
@@ -76,7 +81,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
 
 
 def _parsed(line: str) -> tuple[float, str, str] | None:
-    """When, the request line and the status; None where it is no line of an access log."""
+    """Return the time, the request line and the status, or None if it isn't a line of an access log."""
     match = _LINE.fullmatch(line)
     time = _TIME.fullmatch(match[1]) if match else None
     if match is None or time is None or time[2] not in MONTHS:
@@ -94,12 +99,12 @@ def _parsed(line: str) -> tuple[float, str, str] | None:
 
 
 def _path(target: str, redaction: Redaction) -> str:
-    """The path and query of a request's target, which may be a whole URL, without secrets."""
+    """Return the path and query of a request's target without secrets. The target may be a complete URL."""
     path = target
     if not target.startswith("/"):
         try:
             parts = urlsplit(target)
-        except ValueError:  # a scanner's, and no URL: left out with the paths that cannot be sent
+        except ValueError:  # from a scanner; it is left out with other paths that can't be sent
             return target
         path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
     return redaction.path(path) if PATH.fullmatch(path) else path
@@ -111,7 +116,7 @@ def _status(text: str) -> int:
 
 
 def _spread(sent: list[Sent]) -> Iterator[Sent]:
-    """The same, in order, with those of one second, which is as exactly as a log knows it, evenly over that second."""
+    """Sort the requests, and spread requests in the same second evenly over it. A log's times have whole seconds."""
     of_second = Counter(one.at for one in sent)
     passed: Counter[float] = Counter()
     for one in sorted(sent, key=lambda one: one.at):

@@ -1,4 +1,4 @@
-"""What is done over WebSockets."""
+"""The messages and connections of a load over WebSockets."""
 
 from __future__ import annotations
 
@@ -9,37 +9,45 @@ from loadtests.formatting import plural
 from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast")
-SENDING = ("echo", "broadcast")  # over connections that are held
+SENDING = ("echo", "broadcast")  # over open connections
 
-MOST_CONNECTIONS = 60_000  # about the ports of an address
+MOST_CONNECTIONS = 60_000  # about the number of ports of an address
 MOST_BYTES = 1_000_000  # the channel layers' specification guarantees no more
 
 
 @dataclasses.dataclass(frozen=True)
 class Conversation:
-    """What is done over WebSockets. One of:
+    """A load over WebSockets.
 
-    - ``connect``: each send opens a connection, and closes it once it is ready. The response time is from the intended
-      moment until then.
-    - ``idle``: ``receivers`` connections are held, and nothing is sent. They are opened in ``steps``, so that the
-      server can be looked at in between.
-    - ``echo``: each send is a message that must come back, on one of the load's ``connections``, which are held and
+    ``does`` is one of:
+
+    - ``connect``: each send opens a connection, and closes it when it is ready. The response time ends when it is
+      ready.
+    - ``idle``: ``receivers`` connections stay open, and nothing is sent. They are opened in ``steps``, so that the
+      server can be observed in between.
+    - ``echo``: each send is a message that must come back, on one of the load's ``connections``. These stay open and
       take turns.
-    - ``broadcast``: ``receivers`` connections are held, dealt out over ``rooms``. Each send is published in one of the
-      rooms, in turn, by one of the load's ``connections``; its response time is until the server has taken it. Each
-      arrival at a receiver is a delivery.
+    - ``broadcast``: ``receivers`` connections stay open, distributed over ``rooms``. One of the load's ``connections``
+      publishes each send in one of the rooms, in turn. The response time ends when the server has accepted the message.
+      Each arrival at a receiver is a delivery.
 
-    Connections that are held are opened before the load and stay open over all of its slices. One that is lost is
-    opened again before the next slice, or for the send that needs it.
+    Connections are opened before the load and stay open over all its slices. A lost connection is opened again before
+    the next slice, or for the next send that needs it.
 
-    ``dialect`` is how the server is spoken to, by the name that the generator has for it (a file of
-    generator/dialects/), and ``prefix`` what its paths begin with, where it has any; with an empty one the path is
-    that of the load's request, as it is. ``size`` is the bytes of a payload, without what the dialect puts around it.
-    ``compression`` says whether permessage-deflate is offered (RFC 7692). Without ``masking`` messages have a mask of
-    zeros, which masks nothing: to see what masking costs the generator. ``script`` is what the dialect ``script`` says,
-    to an application of the user's.
+    Args:
+        does: One of the above.
+        dialect: The protocol of the messages, a file of generator/dialects/.
+        prefix: The prefix of the server's paths. If empty, the path is that of the load's request.
+        receivers: The number of connections that only receive.
+        rooms: The number of rooms.
+        steps: The number of steps to open connections.
+        size: The bytes of a payload, without the dialect's envelope.
+        compression: Whether to offer permessage-deflate (RFC 7692).
+        masking: Without it, messages have a mask of zeros, to measure the generator's cost of masking.
+        script: The messages of the dialect ``script``, for a user's application.
 
-    Raises UserError where a value makes no sense.
+    Raises:
+        UserError: If a value isn't valid.
     """
 
     does: str
@@ -75,15 +83,15 @@ class Conversation:
 
     @property
     def counts_each(self) -> float:
-        """How many deliveries a message that is published makes; 1 where none is."""
+        """The number of deliveries for each published message, or 1 if nothing is published."""
         return self.receivers / self.rooms if self.publishes else 1.0
 
     @property
     def publishes(self) -> bool:
-        """Whether messages are sent into rooms, in each of which one process publishes."""
+        """Whether messages are published in rooms. One process publishes in each room."""
         return self.does == "broadcast"
 
     @property
     def sends(self) -> bool:
-        """Whether messages are sent over connections that are held."""
+        """Whether messages are sent over open connections."""
         return self.does in SENDING

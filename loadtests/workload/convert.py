@@ -1,4 +1,4 @@
-"""Recordings made into workload files and journeys: ``python -m loadtests workload har FILE``."""
+"""Convert recordings to workload files and journeys: ``python -m loadtests workload har FILE``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ from loadtests.workload.write import to_toml
 
 JOURNEY = "journey"
 KINDS = ("har", "log", JOURNEY)
-MOST_BYTES = 1_000_000_000  # of a recording, which is read whole
+MOST_BYTES = 1_000_000_000  # of a recording, which is read as a whole
 
 
 @dataclasses.dataclass(frozen=True)
 class ConvertOptions:
-    """Of a HAR file the ``host`` whose requests are taken (None: the first one's); the secrets to ``keep``; whether
-    lines of a log in an unknown format are skipped; whether the ``times`` are kept; the ``most`` different requests."""
+    """The options of a conversion.
+
+    Args:
+        host: The host in a HAR file whose requests are used. The default is the first request's host.
+        keep: The secrets to keep.
+        skip_unknown: Whether to skip lines of a log in an unknown format.
+        times: Whether to keep the times.
+        most: The maximum number of different requests.
+    """
 
     host: str | None = None
     keep: Keep = dataclasses.field(default_factory=Keep)
@@ -36,14 +43,18 @@ USUAL = ConvertOptions()
 
 @dataclasses.dataclass(frozen=True)
 class Converted:
-    """What a recording was made into: the text of a file, and sentences on what was taken and what was left out."""
+    """A converted recording: the text of a file, and remarks on the requests that were used or left out."""
 
     text: str
     remarks: tuple[str, ...]
 
 
 def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Converted:
-    """The workload file, or the journey, that a recording is made into. Raises UserError."""
+    """Convert a recording to a workload file or a journey.
+
+    Raises:
+        UserError: If it can't be converted.
+    """
     if kind != JOURNEY:
         workload = convert(kind, file, options)
         return Converted(text(workload, file), workload.remarks)
@@ -54,7 +65,11 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
 
 
 def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedWorkload:
-    """The workload in a HAR file or an access log, without secrets but for those to keep. Raises UserError."""
+    """Convert a HAR file or an access log to a workload, without secrets except those to keep.
+
+    Raises:
+        UserError: If it can't be converted.
+    """
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
     if kind == "log" and (options.host or options.keep.cookies or options.keep.headers):
@@ -74,14 +89,18 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
 
 
 def write(found: Converted, output: Path) -> None:
-    """Writes the file. Raises UserError where the file is there already or cannot be written."""
+    """Write the file.
+
+    Raises:
+        UserError: If the file exists or can't be written.
+    """
     if os.path.lexists(output):
         raise UserError(f"{output} exists already; name another file with --output")
     files.write_text(output, found.text)
 
 
 def text(found: RecordedWorkload, file: Path) -> str:
-    """The text of the workload file."""
+    """Return the text of the workload file."""
     return to_toml(found.workload, (f"From {file.name}.", *found.remarks))
 
 
@@ -97,5 +116,5 @@ def _content(file: Path) -> bytes:
 
 
 def _decoded(content: bytes) -> str:
-    # Bytes that are no UTF-8 are kept as what is no path, so that their line alone is left out.
+    # Bytes that aren't UTF-8 become characters that aren't valid in a path, so only their line is left out.
     return content.decode("utf-8-sig", errors="surrogateescape")

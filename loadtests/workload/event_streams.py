@@ -8,23 +8,30 @@ from loadtests.errors import UserError
 from loadtests.workload.conversation import MOST_CONNECTIONS
 from loadtests.workload.request import Request
 
-PROTOCOL = "events"  # of the generator
+PROTOCOL = "events"  # the generator's protocol
 
 
 @dataclasses.dataclass(frozen=True)
 class EventStreams:
-    """``count`` streams at once, each over a connection of its own: answers to ``request`` of ``events`` events, which
-    the server sends every ``interval_s``; ``body`` is the whole answer (None: not checked). One that has ended begins
-    again. Their first ones begin spread over the length of a stream; none begins after the load's duration, and those
-    that are then under way have its grace period.
+    """A number of streams at the same time, each over a separate connection.
 
-    ``pause_s``: after its first event a client reads nothing for so long.
+    An ended stream starts again. The first streams start at different times within the length of a stream. No stream
+    starts after the load's duration, and streams that are running at that time have the grace period.
 
-    ``leave_s``: so long after it was due a client leaves, and another one comes. With ``endings`` the request of each
-    stream has a parameter ``note``, some text, a dot and a number. ``endings`` is then asked with that text which of
-    their views have ended: its answer has a line for each, with the number and how many seconds ago that was.
+    Args:
+        request: The request of a stream.
+        count: The number of streams at the same time.
+        events: The number of events in a stream.
+        interval_s: The time between the server's events.
+        body: The complete answer, or None to skip the check.
+        pause_s: A client reads nothing for this time after its first event.
+        leave_s: A client leaves at this time after its stream was due, and another one comes.
+        endings: A request that returns the ended views. Each stream's request has a parameter ``note``, which is a
+            text, a dot and a number. ``endings`` gets the text. Its answer has a line for each ended view, with the
+            number and the seconds since its end.
 
-    Raises UserError where there are too many or none.
+    Raises:
+        UserError: If the number of streams isn't valid.
     """
 
     request: Request
@@ -42,5 +49,5 @@ class EventStreams:
 
     @property
     def length_s(self) -> float:
-        """How long a stream lasts that is never late."""
+        """The length of a stream without delays."""
         return self.events * self.interval_s

@@ -1,4 +1,4 @@
-"""Requests as TOML holds them: in a workload file, in a study, in a test of one request."""
+"""Requests in TOML: in a workload file, in a study, or in a test with one request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seconds = Annotated[float, Meta(ge=0, le=VAST)]
 
 
 class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One request, and what is expected of the answer."""
+    """A request and the expected answer."""
 
     method: Annotated[
         Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], Meta(description="The HTTP method.")
@@ -45,7 +45,11 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
                 raise ValueError(f"body_base64: is not base64: {error}") from None
 
     def request(self, folder: Path, name: str | None = None, weight: float = 1.0) -> Request:
-        """The request; its ``body_file`` is below ``folder``. Raises UserError that begins with the key."""
+        """Return the request. Its ``body_file`` is below ``folder``.
+
+        Raises:
+            UserError: If it isn't valid. The message starts with the key.
+        """
         listed = {key: [value] if isinstance(value, str) else value for key, value in self.headers.items()}
         headers = tuple((key, value) for key, values in listed.items() for value in values)
         name = name or f"{self.method} {self.path}"
@@ -64,7 +68,7 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A request of a mix."""
+    """A request in a mix."""
 
     name: Annotated[str | None, Meta(description="Its name in reports; method and path by default.")] = None
     weight: Annotated[
@@ -75,20 +79,33 @@ class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_
 
 
 class WorkloadTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A workload file."""
+    """The top-level table of a workload file."""
 
     requests: Annotated[list[MixedRequestTable], Meta(min_length=1, description="The requests of the mix.")]
 
 
 def read(path: Path) -> Workload:
-    """The workload in a TOML file. Raises UserError: file, key, what is allowed."""
+    """Read a workload file.
+
+    Raises:
+        UserError: If it isn't valid. The message contains the file, the key and the allowed values.
+    """
     table = decode.convert(decode.read_toml(path), WorkloadTable, str(path))
     return workload(table.requests, str(path), "", path.parent)
 
 
 def workload(tables: Sequence[MixedRequestTable], where: str, prefix: str, folder: Path) -> Workload:
-    """The workload of requests as TOML holds them. ``where`` and ``prefix`` begin an error; files are below
-    ``folder``. Raises UserError."""
+    """Convert tables to a workload.
+
+    Args:
+        tables: The tables of requests.
+        where: The name of the file, for messages.
+        prefix: The path in the file, for messages.
+        folder: The folder of the requests' files.
+
+    Raises:
+        UserError: If a request isn't valid.
+    """
     requests = []
     for number, table in enumerate(tables, start=1):
         try:

@@ -1,4 +1,4 @@
-"""Requests from a HAR file, as browsers' developer tools save it (http://www.softwareishard.com/blog/har-12-spec/)."""
+"""Read requests from a HAR file of a browser's developer tools (http://www.softwareishard.com/blog/har-12-spec/)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,35 @@ from loadtests.workload.recorded import Sent, left_out
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import SENDERS_OWN
 
-# What a browser says of itself, of its cache or of the recorded server's name. With Origin or Referer of another host
-# Django's CSRF protection refuses a POST; with If-None-Match a page becomes an empty 304.
+# Headers about the browser, its cache or the recorded server's name. Django's CSRF protection refuses a POST with
+# Origin or Referer of another host. If-None-Match turns a page into an empty 304.
 BROWSERS_OWN = {
     "cache-control", "dnt", "host", "if-modified-since", "if-none-match", "origin", "pragma", "priority", "referer",
     "upgrade-insecure-requests",
 }  # fmt: skip
 NOT_MODIFIED, OK = 304, 200
-UNESCAPED = "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # all of ASCII that may stand in a request line: it is encoded already
+# all ASCII characters that are valid in a request line, because the URL is encoded already
+UNESCAPED = "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
 def read(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """What was sent to one host, and remarks on what was left out.
+    """Return the requests to one host, and remarks on those left out.
 
-    Takes the text of the file, what errors call it, the host (with its port, where the URL has one; without one, that
-    of the first request), and what takes the secrets out. Raises UserError.
+    Args:
+        text: The text of the file.
+        where: The name of the file, for messages.
+        host: The host, with its port if the URL has a port. The default is the first request's host.
+        redaction: Removes the secrets.
+
+    Raises:
+        UserError: If it isn't a HAR file, or has no request to the host.
     """
     known, remarks = entries(text, where, host, redaction)
     return [entry.sent(redaction) for entry in known], remarks
 
 
 def entries(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[HarEntry], list[str]]:
-    """As ``read``, with all that was recorded of each request, secrets included."""
+    """Return the same as ``read``, but with all recorded data of each request, including secrets."""
     listed = _entries(text, where, redaction)
     web = [entry for entry in listed if entry.url.scheme in ("http", "https")]
     hosts = list(dict.fromkeys(entry.host for entry in web))
@@ -61,8 +68,20 @@ def entries(text: str, where: str, host: str | None, redaction: Redaction) -> tu
 
 @dataclasses.dataclass(frozen=True)
 class HarEntry:
-    """A request as it was recorded. ``complete``: where it had a body, that is known. ``kind`` is the content type of
-    the answer, ``location`` where that leads to on the same host: a path, empty where nowhere."""
+    """A recorded request.
+
+    Args:
+        at: The time of the request.
+        method: The method.
+        url: The URL.
+        headers: The headers.
+        body: The body.
+        complete: Whether the body, if any, is known.
+        status: The answer's status.
+        cached: Whether the answer came from the browser's cache.
+        kind: The answer's content type.
+        location: The path of the answer's redirect on the same host, or empty.
+    """
 
     at: float
     method: str
@@ -81,16 +100,16 @@ class HarEntry:
 
     @property
     def path(self) -> str:
-        """Path and query, percent-encoded."""
+        """The path and query, percent-encoded."""
         return _path(self.url)
 
     @property
     def content_type(self) -> str:
-        """That of the body, in small letters."""
+        """The content type of the body in lower case."""
         return next((value for name, value in self.headers if name.lower() == "content-type"), "").lower()
 
     def sent(self, redaction: Redaction) -> Sent:
-        """It as a workload has it, without secrets."""
+        """Return the request for a workload, without secrets."""
         return Sent(
             at=self.at,
             method=self.method,
@@ -154,31 +173,37 @@ def _path(url: SplitResult) -> str:
 
 
 def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
-    """Where the answer leads to, on the same host: some browsers keep that by itself, all of them as a header."""
+    """Return the path of the answer's redirect on the same host.
+
+    Some browsers record it separately, and all as a header.
+
+    """
     headers = {str(header.get("name")).lower(): header.get("value") for header in response.get("headers") or ()}
     where = str(response.get("redirectURL") or headers.get("location") or "")
     try:
         target = urlsplit(urljoin(url.geturl(), where))
-    except ValueError:  # nowhere that a request can go
+    except ValueError:  # a request can't go there
         return ""
     return _path(target) if where and target.netloc == url.netloc else ""
 
 
 def _host(netloc: str) -> str:
-    """The host with its port; without a user's name and password, which a URL may hold."""
+    """Return the host with its port, without a user name and password."""
     return netloc.rpartition("@")[2].lower()
 
 
 def _url(text: str) -> SplitResult:
     try:
         return urlsplit(text)
-    except ValueError:  # whose text may hold the user and password
+    except ValueError:  # the error's text may contain the user name and password
         raise ValueError("its URL cannot be read") from None
 
 
 def _matters(name: str, redaction: Redaction) -> bool:
-    """Whether a header says what is requested, or is to be kept by its name. Names with a colon are HTTP/2's, of the
-    request line."""
+    """Return whether a header is part of the request's meaning, or has a name to keep.
+
+    Names with a colon are the request line in HTTP/2.
+    """
     lowered = name.lower()
     if lowered in SENDERS_OWN or lowered.startswith(":"):
         return False
@@ -186,7 +211,7 @@ def _matters(name: str, redaction: Redaction) -> bool:
 
 
 def _body(request: dict[str, Any]) -> bytes | None:
-    """The body; None where there was none, or it was not recorded, as the files in a form are not."""
+    """Return the body, or None if there was no body or it wasn't recorded. Browsers don't record files in forms."""
     data = request.get("postData") or {}
     text: str = data.get("text") or ""
     if text or ("text" in data and not (request.get("bodySize") or 0) > 0):

@@ -1,4 +1,4 @@
-"""A journey as a file of Python, to be read and changed: ``python -m loadtests workload journey FILE``."""
+"""Write a journey as an editable Python file: ``python -m loadtests workload journey FILE``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from loadtests.workload import recorded_journey_har, recorded_journey_ons
 from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, holes
 
 WIDTH = 120
-TAKEN = "Journey"  # the name that a class of the file cannot have
+TAKEN = "Journey"  # the name that a class of the file can't have
 
 
 def read(text: str, where: str, host: str | None) -> WalkedJourney:
-    """The journey in the text of a file: a HAR file, or requests as ONS has them. ``where`` is what errors call it,
-    ``host`` that of a HAR file. Raises UserError."""
+    """Read the journey in a HAR file or in ONS's format.
+
+    Args:
+        text: The text of the file.
+        where: The name of the file, for messages.
+        host: The host in a HAR file.
+
+    Raises:
+        UserError: If the file isn't valid.
+    """
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -35,7 +43,7 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
 
 
 def text(found: WalkedJourney, file: Path) -> str:
-    """The text of the journey's file."""
+    """Return the text of the journey's file."""
     return "\n".join([*_head(found, file), *_imports(found.steps), "", "", *_journey(found.steps, file), ""])
 
 
@@ -53,7 +61,7 @@ def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """A text as a docstring can hold it: names in it are somebody else's."""
+    """Make a text safe for a docstring. It may contain names from another person."""
     return "".join(one if one.isprintable() and one not in '\\"' else "?" for one in text)
 
 
@@ -83,13 +91,16 @@ def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
 
 
 def _first_page(steps: Sequence[WalkedStep]) -> int:
-    """The place of the first step that is answered with a page, which may have a form's token; after all of them where
-    there is none."""
+    """Return the index of the first step that is answered with a page, which may contain a form's token.
+
+    Returns:
+        The index, or the number of steps if there is no such step.
+    """
     return next((place for place, step in enumerate(steps) if not step.redirected), len(steps))
 
 
 def _begins(step: WalkedStep) -> str | None:
-    """Where the application begins, which every setup must answer alike: a page, with nothing after it."""
+    """Return the path of the application, if the first step gets a page whose path ends in a slash."""
     return step.route if step.method == "GET" and not step.redirected and step.route.endswith("/") else None
 
 
@@ -115,7 +126,7 @@ def _step(step: WalkedStep, after_page: bool) -> Iterator[str]:
 
 
 def _fields(step: WalkedStep) -> Iterator[str]:
-    """The fields as a table has them: one that was sent several times has a list."""
+    """Yield the fields as items of a dict. A field with several values has a list."""
     values: dict[str, list[str]] = {}
     for name, value in step.fields:
         values.setdefault(name, []).append(value)
@@ -125,8 +136,10 @@ def _fields(step: WalkedStep) -> Iterator[str]:
 
 
 def _literal(text: str, plain: bool = False) -> str:
-    """A text as Python has it, in double quotes where it can be; with the names in its braces filled in from ``ids``,
-    unless it is ``plain``."""
+    """Return the source of a text, in double quotes if possible.
+
+    Names in braces are filled in from ``ids``, unless ``plain`` is set.
+    """
     written = repr(text)
     if '"' not in text:
         written = f'"{written[1:-1]}"'
@@ -137,7 +150,7 @@ def _literal(text: str, plain: bool = False) -> str:
 
 
 def _name(file: Path) -> str:
-    """A class's name, of the file's."""
+    """Return the class's name from the file's name."""
     words = re.findall(r"[A-Za-z0-9]+", file.stem)
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() and name != TAKEN else f"Recorded{name}"

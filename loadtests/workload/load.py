@@ -1,4 +1,4 @@
-"""What an engine has to do."""
+"""The description of a load for an engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from loadtests.workload.secrets import without_login
 from loadtests.workload.users import Users
 
 DEFAULT_CONNECTIONS_CLOSED = 10
-DEFAULT_CONNECTIONS_FIXED = 1000  # below the 1,024 open files that many servers are allowed
+DEFAULT_CONNECTIONS_FIXED = 1000  # below the usual limit of 1,024 open files of a server
 
 MAX_RATE = 1_000_000.0
 MAX_DURATION_S = 24 * 3600.0
@@ -27,13 +27,13 @@ MAX_CONNECTIONS = MOST_CONNECTIONS
 MAX_PROCESSES = 64
 
 
-DEFAULT_ENGINE = "openloop"  # the one that can do all of it
+DEFAULT_ENGINE = "openloop"  # the only engine with all features
 
-ARRIVALS = ("random", "even")  # when the requests of a rate are due
+ARRIVALS = ("random", "even")  # how the requests of a rate are spaced
 
 
 class Feature(Enum):
-    """What an engine may be able to do, in words that end ``the engine ... cannot``."""
+    """The optional features of engines. The values are continuations of ``the engine ... cannot``."""
 
     FIXED_RATE = "send at a fixed rate"
     CLOSED_LOOP = "send as fast as it is answered"
@@ -49,51 +49,46 @@ class Feature(Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """One load on one server: requests, how they are mixed, and when they are sent.
+    """A load on a server: the requests, their mix and their times.
 
-    ``protocol`` is what is spoken, by the name that the generator has for it (a file of generator/protocols/). Over
-    ``websocket`` there is a ``conversation``, and one request, whose path and headers are those of the handshakes; its
-    sends are what is called requests here.
+    Args:
+        origin: The server's address without a path, such as ``http://127.0.0.1:8000``.
+        requests: The requests. Their weights and ``seed`` alone determine their order (see
+            ``loadtests.workload.order``).
+        bodies: The expected bodies in the order of the requests. None means that a body isn't checked. The tuple can be
+            empty.
+        recorded: For a replay, the time of each send (in seconds after the start, ascending) and the index of its
+            request. ``rate`` is then the mean rate, which the warm-up uses.
+        seed: The seed of the requests' order.
+        rate: The requests per second. None means a closed loop: each connection sends as soon as it gets an answer. It
+            is 0 if a conversation only holds connections.
+        arrival_seed: The seed of random send times, like those of independent users. None means even times.
+        connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
+            1,000. If messages are sent over open connections, the default is 10.
+        duration_s: The duration.
+        warmup_s: The time to send the same load before the measurement.
+        timeout_s: The maximum time of a request while the schedule runs (error ``timeout``).
+        grace_s: The time for outstanding requests after the schedule's end. The default is ``timeout_s``.
+        listens_s: The time after the end to count duplicate and stray messages.
+        processes: The number of processes that share the rate and the connections, or the users. In a broadcast they
+            share the rooms, each with its receivers and as many publishers.
+        core: The CPU core of all processes.
+        keep_alive: Whether connections stay open between requests.
+        idle_s: The engine closes a connection that is idle for this time, so that the server doesn't close it at the
+            moment of its use. Servers usually wait for at least five seconds.
+        protocol: The protocol, a file of generator/protocols/. With ``websocket``, there is a ``conversation``, and one
+            request with the path and headers of the handshakes. Its sends are called requests here.
+        conversation: The WebSocket messages and connections.
+        users: Users who run a journey. Nothing else is sent then, and only the headers of the single request are used,
+            for all requests of the users. They arrive during ``warmup_s``.
+        streams: The streams that are read while the requests are sent, with the protocol ``events``.
+        slow_streams: More streams, which are counted separately.
+        ca: The certificate (PEM) to trust for https://. The default is the system's certificates.
+        resumption: Whether a new connection resumes a TLS session if the server can. Otherwise each connection has a
+            full handshake.
 
-    ``origin`` is the address without a path, ``http://127.0.0.1:8000``. The ``requests`` are sent in a mix by their
-    weights, whose order depends on nothing but them and ``seed`` (see ``loadtests.workload.order``). ``bodies`` are
-    what they should be answered with, in the order of the requests; None means that a body is not checked, and where
-    all are None there may be none.
-
-    ``rate`` is in requests per second; None means a closed loop (autothrottled): each of ``connections`` sends as
-    soon as it is answered. At a fixed rate ``connections`` is the most that are opened. None takes 10 in a closed
-    loop and 1,000 at a fixed rate; 10 where messages are sent over connections that are held. A conversation that only
-    holds connections has the rate 0.
-
-    ``arrival_seed`` says that the moments of a fixed rate are random, as those of users who know nothing of each other,
-    and which they are: the same seed gives the same. None: they are even.
-
-    ``recorded`` holds, for a replay, when each send is due (in seconds after the start, ascending) and which request
-    it is for (its index). ``rate`` is then its mean rate, at which the warm-up is sent.
-
-    ``timeout_s``: while the schedule runs, a request unanswered for so long is given up (error ``timeout``); after
-    the schedule's end, those outstanding get ``grace_s`` to be answered (None: as long), the grace period.
-
-    ``listens_s``: for so long after the end, messages that come twice, or to somebody else, are still counted.
-
-    ``warmup_s``: for so long the same load is sent beforehand, and nothing of it is kept.
-
-    ``idle_s``: a connection on which nothing happens for so long is closed from this side, before the server does so at
-    the very moment of its use: servers tend to wait for five seconds at the least.
-
-    ``processes`` share the rate and the connections, or the users; of a broadcast its rooms, each with its receivers
-    and as many publishers. ``core`` pins all of them to that CPU.
-
-    ``ca`` is the certificate (PEM) that a server of https:// is trusted by, those of the system without it; with
-    ``resumption`` a further connection resumes a TLS session, where the server can, else each has a full handshake.
-
-    ``streams``, which the protocol ``events`` has, are read while the requests are sent; ``slow_streams`` next to
-    them, and are counted apart.
-
-    ``users``, where there are any, walk a journey, and nothing else is sent: of the one request then only the
-    headers count, which go with whatever a user asks for. ``warmup_s`` is for how long they come.
-
-    Raises UserError where a value makes no sense.
+    Raises:
+        UserError: If a value isn't valid.
     """
 
     origin: str
@@ -123,7 +118,7 @@ class Load:
 
     @classmethod
     def of_url(cls, url: str, *, bodies: tuple[bytes | None, ...] = (), **options: Any) -> Load:
-        """A load of GETs of one URL. Takes the other fields as options."""
+        """Return a load of GET requests to one URL. ``options`` are other fields."""
         origin, path = split(url)
         return cls(origin, (Request(f"GET {path}", path=path),), bodies, **options)
 
@@ -179,22 +174,22 @@ class Load:
 
     @property
     def grace(self) -> float:
-        """``grace_s``, or what stands for None."""
+        """``grace_s`` or its default."""
         return self.timeout_s if self.grace_s is None else self.grace_s
 
     @property
     def all_streams(self) -> tuple[EventStreams, ...]:
-        """Its streams, the slow ones last."""
+        """The streams, with the slow ones last."""
         return tuple(one for one in (self.streams, self.slow_streams) if one)
 
     @property
     def only_holds(self) -> bool:
-        """Whether it holds connections and sends nothing."""
+        """Whether the load holds connections without sending."""
         return self.conversation is not None and self.conversation.does == "idle"
 
     @property
     def connection_count(self) -> int:
-        """``connections``, or what stands for None."""
+        """``connections`` or its default."""
         if self.connections is not None:
             return self.connections
         few = self.rate is None or (self.conversation is not None and self.conversation.sends)
@@ -202,9 +197,9 @@ class Load:
 
     @property
     def planned(self) -> int:
-        """How many requests the schedule holds: those due before its end, the first at its start; 0 without a rate.
+        """The number of requests that are due before the end, including one at the start, or 0 without a rate.
 
-        The same arithmetic as in generator/schedule.js.
+        generator/schedule.js has the same arithmetic.
         """
         if self.recorded:
             return len(self.recorded)
@@ -212,23 +207,23 @@ class Load:
 
     @property
     def turns(self) -> int:
-        """That its processes take in sending: one each, or, of a broadcast, one for each of its rooms, in which one of
-        them publishes."""
+        """The number of turns in sending: one for each process, or in a broadcast one for each room."""
         talk = self.conversation
         return talk.rooms if talk is not None and talk.publishes else self.processes
 
     @property
     def counts_each(self) -> float:
-        """How many of what a search counts each send makes: the deliveries of a broadcast."""
+        """The number of counted units for each send: the deliveries in a broadcast, or else 1."""
         return 1.0 if self.conversation is None else self.conversation.counts_each
 
     def moments(self, turn: int) -> int | None:
-        """What the random moments of a turn are drawn by, so that each has others; None where they are not random."""
+        """Return the seed of a turn's random send times, which differ in each turn, or None for even times."""
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """The load of a probe of a search: at another rate, or with another number or rate of users, or number of
-        streams, and with other random moments."""
+        """Return the load of a search's probe: with another rate, number of users or streams, and other random send
+        times.
+        """
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)
@@ -239,7 +234,7 @@ class Load:
 
     @property
     def features(self) -> frozenset[Feature]:
-        """What an engine must be able to do to make it."""
+        """The features that an engine needs for this load."""
         used = {Feature.TLS: self.ca is not None, Feature.PROCESSES: self.processes > 1}
         if self.users is not None:
             used[Feature.JOURNEYS] = True
@@ -255,8 +250,11 @@ class Load:
 
 
 def split(url: str) -> tuple[str, str]:
-    """A URL's origin and its path with the query. Raises UserError where load cannot be sent to it, and where it names
-    a user: that would have to be sent as a header."""
+    """Split a URL into its origin and its path with query.
+
+    Raises:
+        UserError: If load can't be sent to the URL, or if it contains a user name, which would have to be a header.
+    """
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -271,7 +269,7 @@ def split(url: str) -> tuple[str, str]:
 
 
 def _check_range(what: str, value: float, highest: float, unit: str) -> None:
-    if not 0 < value <= highest:  # false for NaN as well
+    if not 0 < value <= highest:  # false also for NaN
         raise UserError(f"{what} must be over 0 and at most {highest:,.0f} {unit}, not {value:g}")
 
 

@@ -1,10 +1,10 @@
-"""The order in which the requests of a workload are sent: by weight, seeded, the same everywhere.
+"""The order of a workload's requests: by weight, with a seed, and the same everywhere.
 
-Each request's sends are spread evenly over the cycle, and each is then moved by chance within its own stretch of it.
-So any part of the cycle, not only the whole, holds the mix to within a send or two of each request: a short probe asks
-what a long one asks, and a fast server gets the mix that a slow one gets. A shuffle would hold to it in the whole only.
-A weighted round robin would in any part, too, but repeats after a few sends, and would march in step with whatever else
-goes round: workers, connections.
+The sends of each request are spread evenly over the cycle, and each is then moved randomly within its part of the
+cycle. Any part of the cycle, not only the whole, has the right mix, within one or two sends of each request. A short
+probe therefore has the same mix as a long one, and a fast server gets the same mix as a slow one. A shuffle has the
+right mix only over the whole cycle. A weighted round robin has it in any part too, but repeats after a few sends, and
+would stay in step with other cycles such as workers and connections.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ CYCLE = 1 << 16
 
 
 def order(weights: Sequence[float], seed: int) -> array.array[int]:
-    """The requests, as indices of ``weights``, in the order of a cycle of sends that is repeated for ever.
+    """Return the requests, as indices of ``weights``, in the order of a repeating cycle of sends.
 
-    The cycle is CYCLE long, and one long for one request.
+    The cycle has CYCLE sends, or one send if there is only one request.
     """
     chance = random.Random(seed)
     counts = shares(weights, CYCLE if len(weights) > 1 else 1)
@@ -28,7 +28,7 @@ def order(weights: Sequence[float], seed: int) -> array.array[int]:
 
 
 def shares(weights: Sequence[float], total: int) -> list[int]:
-    """``total`` divided by the weights, by the largest remainders; each gets at least one of it."""
+    """Divide ``total`` by the weights with the largest remainder method. Each weight gets at least one."""
     spare = total - len(weights)
     exact = [max(weight / sum(weights) * total - 1, 0.0) for weight in weights]
     exact = [share / (sum(exact) or 1) * spare for share in exact]

@@ -1,4 +1,4 @@
-"""What was recorded, made into a workload: the same requests counted together, what cannot be sent left out."""
+"""Convert recorded requests to a workload: count equal requests, and leave out requests that can't be sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Wo
 
 @dataclasses.dataclass(frozen=True, slots=True)  # there may be millions
 class Sent:
-    """One request as it was recorded: when, in seconds of some clock, and what."""
+    """A recorded request with its time, in seconds of some clock."""
 
     at: float
     method: str
@@ -23,23 +23,30 @@ class Sent:
     body: bytes | None = None
 
     def moved(self, seconds: float) -> Sent:
-        """The same, later."""
+        """Return the request at a later time."""
         return dataclasses.replace(self, at=self.at + seconds)
 
 
 @dataclasses.dataclass(frozen=True)
 class RecordedWorkload:
-    """A workload, and sentences that say what was taken and what was left out of the recording."""
+    """A workload, and remarks on the requests that were used or left out."""
 
     workload: Workload
     remarks: tuple[str, ...]
 
 
 def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> RecordedWorkload:
-    """The workload of what was sent: the ``most`` frequent requests, weighted by their number, in the order of their
-    first appearance; with ``times``, also when each was sent.
+    """Create a workload from the most frequent requests, weighted by their numbers, in the order of their first
+    appearance.
 
-    ``what`` is named in errors. Raises UserError where nothing is left.
+    Args:
+        sent: The recorded requests.
+        most: The maximum number of different requests.
+        times: Whether to keep the time of each request.
+        what: The name of the recording, for messages.
+
+    Raises:
+        UserError: If no request is left.
     """
     remarks = []
     final = [one for one in sent if 200 <= one.status <= 599]
@@ -79,7 +86,7 @@ def _request(sent: Sequence[Sent], name: str) -> Request:
 
 
 def _names(keys: Sequence[tuple[object, ...]]) -> list[str]:
-    """Method and path, numbered where they stand several times, with other headers or another body."""
+    """Return method and path as names. Add numbers if requests differ only in their headers or body."""
     used: Counter[str] = Counter()
     names = []
     for method, path, *_ in keys:
@@ -94,5 +101,5 @@ def _taken(count: int, different: int) -> str:
 
 
 def left_out(why: str, count: int) -> list[str]:
-    """A remark on the number of requests; none for 0."""
+    """Return a remark on the number of requests left out, or an empty list for 0."""
     return [f"{count:,} left out {why}"] if count else []

@@ -1,6 +1,6 @@
-"""A journey as it was recorded, or written down: what a user asks for, step by step, and where each answer leads.
+"""A recorded or written journey: a user's requests, step by step, and the redirects of the answers.
 
-The paths have names in braces, ``/orders/{id1}/``, where an earlier answer has what stands there.
+Paths have names in braces, such as ``/orders/{id1}/``, for values that come from an earlier answer.
 """
 
 from __future__ import annotations
@@ -15,15 +15,23 @@ from loadtests.workload.secrets import REPLACED
 
 HOLE = re.compile(r"\{([A-Za-z_]\w*)\}")
 REDIRECTS = (301, 302, 303, 307, 308)
-# What tells one object from the others in a path: a number, a UUID, letters and digits mixed.
+# A part of a path that identifies an object: a number, a UUID, or mixed letters and digits.
 _ID = re.compile(r"\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{6,}", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
 class WalkedStep:
-    """A request: ``status`` is what it should be answered with, ``leads_to`` where that answer should lead, empty where
-    that is not known; ``fields`` are those of its form. ``thinks``: the user does so before it. ``follows``: it is
-    where the answer before led."""
+    """A request of a journey.
+
+    Args:
+        method: The method.
+        path: The path.
+        status: The expected status.
+        fields: The fields of its form.
+        leads_to: The expected redirect, or empty if it isn't known.
+        thinks: Whether the user thinks before it.
+        follows: Whether it follows the redirect of the answer before it.
+    """
 
     method: str
     path: str
@@ -35,30 +43,30 @@ class WalkedStep:
 
     @property
     def redirected(self) -> bool:
-        """Whether it should be answered with a redirect."""
+        """Whether the expected answer is a redirect."""
         return self.status in REDIRECTS
 
     @property
     def route(self) -> str:
-        """What the report calls it: the path without its query."""
+        """The name in the report: the path without its query."""
         return urlsplit(self.path).path
 
 
 @dataclasses.dataclass(frozen=True)
 class WalkedJourney:
-    """The steps, and sentences on what was taken and what was left out."""
+    """The steps, and remarks on the requests that were used or left out."""
 
     steps: tuple[WalkedStep, ...]
     remarks: tuple[str, ...]
 
 
 def holes(path: str) -> list[str]:
-    """The names in braces."""
+    """Return the names in braces."""
     return HOLE.findall(path)
 
 
 def following(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """The steps, of which each knows whether it is where the one before it led. Nobody thinks before that."""
+    """Mark the steps that follow the redirect of the step before them. The user doesn't think before these."""
     found: list[WalkedStep] = []
     for step in steps:
         last = found[-1] if found else None
@@ -68,8 +76,7 @@ def following(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
 
 
 def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """The steps with names for what was left out of where answers lead, as it may be a secret: it comes anew each
-    time."""
+    """Replace redacted parts of redirects with names, because they may be secrets that differ each time."""
     named: dict[str, str] = {}
     found = []
     for step in steps:
@@ -83,8 +90,7 @@ def with_secrets_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
 
 
 def with_ids_from_answers(steps: Sequence[WalkedStep]) -> list[WalkedStep]:
-    """The steps with names for what tells an object from the others, where an answer was the first to say it: the next
-    user's is another."""
+    """Replace identifiers that first appear in an answer with names, because the next user gets other identifiers."""
     names: dict[str, str] = {}
     known: set[str] = set()
     found = []

@@ -1,5 +1,5 @@
-"""The journey in a HAR file: what one person requested of one host, as a browser recorded it."""
-# Our own, as har2locust 0.9 replays the tokens and ids of the recording, and its secrets, where answers give new ones.
+"""Read the journey of one user on one host from a HAR file."""
+# We don't use har2locust 0.9: it replays recorded tokens, ids and secrets, although answers contain new ones.
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from loadtests.workload.request import PATH
 from loadtests.workload.secrets import REPLACED, scrubbed, secret_of_name, telling
 
 METHODS = ("GET", "POST")
-PAUSED_S = 1.0  # between two requests: the person read, or typed
+PAUSED_S = 1.0  # between two requests; the user was reading or typing
 FIRST_ERROR = 400
 _STATIC = re.compile(r"(image|font|audio|video)/.*|text/css|(text|application)/(x-)?javascript|application/wasm")
 _STATIC_PATH = re.compile(r".+\.(css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|webmanifest|webp|woff2?)", re.I)
@@ -36,10 +36,18 @@ URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-dat
 
 
 def read(text: str, where: str, host: str | None) -> WalkedJourney:
-    """The journey. Takes the text of the file, what errors call it and the host (see ``har.read``). Raises UserError.
+    """Read the journey.
 
-    Cookies, passwords and other secrets are not in it: users have cookies of their own, tokens come from the page
-    before, and whoever signs in does so before the journey (``run --login``).
+    It doesn't contain cookies, passwords and other secrets: users have their own cookies, tokens come from the page
+    before, and users log in before the journey (``run --login``).
+
+    Args:
+        text: The text of the file.
+        where: The name of the file, for messages.
+        host: The host (see ``har.read``).
+
+    Raises:
+        UserError: If the file isn't valid.
     """
     redaction = Redaction(Keep())
     recorded, remarks = har.entries(text, where, host, redaction)
@@ -64,7 +72,7 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
 
 
 def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
-    """The requests that are steps, and remarks on the others."""
+    """Return the requests that become steps, and remarks on the others."""
     signing_in = {entry.url.path for entry in recorded if entry.method == "POST" and _has_password(entry)}
     remarks: Counter[str] = Counter()
     kept = []
@@ -77,7 +85,7 @@ def _kept(recorded: Sequence[HarEntry]) -> tuple[list[HarEntry], list[str]]:
 
 
 def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
-    """Why a request is no step, as a remark ends; None where it is one."""
+    """Return why a request doesn't become a step, as the end of a remark, or None if it does."""
     if entry.method not in METHODS:
         return f"with the method {shown(entry.method)}: a journey has GET and POST"
     if entry.method == "GET" and (_STATIC.fullmatch(entry.kind) or _STATIC_PATH.fullmatch(entry.url.path)):
@@ -96,13 +104,13 @@ def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
 
 
 def _fields(entry: HarEntry) -> list[tuple[str, str]] | None:
-    """The fields of the form that was sent; None where it was none. Files in it are left out."""
+    """Return the fields of a sent form without its files, or None if it isn't a form."""
     body = entry.body or b""
     if entry.content_type.startswith(URLENCODED):
         return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
     if not entry.content_type.startswith(MULTIPART):
         return None
-    # The boundary as it was written: the type is in small letters.
+    # The boundary in its original form, because the content type is in lower case.
     boundary = body.partition(b"\n")[0].strip()[2:].decode(errors="replace")
     head = f'Content-Type: {MULTIPART}; boundary="{boundary}"\n\n'
     parts = email.parser.BytesParser().parsebytes(head.encode() + body.replace(b"\r\n", b"\n"))
@@ -122,7 +130,7 @@ def _has_password(entry: HarEntry) -> bool:
 
 
 def _without_secrets(fields: Iterable[tuple[str, str]], replaced: Counter[str]) -> Iterable[tuple[str, str]]:
-    """The fields without tokens, which come from the page before, and with what may be another secret replaced."""
+    """Yield the fields without tokens, which come from the page before, and with possible secrets replaced."""
     for name, value in fields:
         if _CSRF.search(name):
             continue
@@ -134,7 +142,7 @@ def _without_secrets(fields: Iterable[tuple[str, str]], replaced: Counter[str]) 
 
 
 def _path(path: str, redaction: Redaction) -> str:
-    """A path without secrets, in which no brace is a name's."""
+    """Return a path without secrets and without literal braces."""
     return redaction.path(path).replace("{", "%7B").replace("}", "%7D")
 
 

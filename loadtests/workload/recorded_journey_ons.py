@@ -1,6 +1,9 @@
-"""The journey in a requests file of the Office for National Statistics
-(https://github.com/ONSdigital/eq-survey-runner-benchmark): a list of GETs and POSTs in their order, with names in
-braces for what an earlier redirect led to."""
+"""Read the journey in a requests file of the Office for National Statistics
+(https://github.com/ONSdigital/eq-survey-runner-benchmark).
+
+The file has a list of GET and POST requests in order. Names in braces are placeholders for parts of an earlier
+redirect.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,15 @@ PLAIN = (str, int, float)
 
 
 def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
-    """The journey. Takes what the file holds and what errors call it. Raises UserError: the request that is wrong, and
-    what would be right."""
+    """Read the journey.
+
+    Args:
+        values: The content of the file.
+        where: The name of the file, for messages.
+
+    Raises:
+        UserError: If a request isn't valid. The message contains the request and the allowed values.
+    """
     listed = values["requests"]
     if not isinstance(listed, list) or not listed:
         raise UserError(f"{where}: requests: a list of requests is needed")
@@ -63,7 +73,7 @@ def _path(text: Any, where: str) -> str:
 
 
 def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
-    """The fields, one as often as it has values."""
+    """Yield the fields. A field with several values occurs several times."""
     for name, value in data.items():
         for one in value if isinstance(value, list) else [value]:
             if not isinstance(one, PLAIN):

@@ -1,4 +1,4 @@
-"""Recordings without what opens somebody's door: secrets dropped or replaced, and a word on each, by name only."""
+"""Remove secrets from recordings: drop or replace them, and report their names."""
 
 from __future__ import annotations
 
@@ -23,21 +23,27 @@ from loadtests.workload.secrets import (
     telling,
 )
 
-# Headers of a login: what --keep-cookies keeps.
+# Headers of a login, which --keep-cookies keeps.
 OF_A_LOGIN = {
     "authorization", "cookie", "proxy-authorization", "x-api-key", "x-csrf-token", "x-csrftoken", "x-xsrf-token",
 }  # fmt: skip
-# With a hash of its contents in its name, a file is no secret: every visitor asks for it.
+# A file name with a hash of its content isn't a secret, because every visitor requests it.
 _ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 _PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
 MOST_NAMES, LONGEST_NAME = 30, 40
-KEYS = 2  # parts of a path after its door that may be keys: /reset/MQ/c9x3kd-.../
+KEYS = 2  # the number of parts after a telling part of a path that may be keys: /reset/MQ/c9x3kd-.../
 
 
 @dataclasses.dataclass(frozen=True)
 class Keep:
-    """What a person keeps of what may be secret: headers and fields (query parameters, and fields of a form or of JSON)
-    by name, the cookies and other headers of a login, random-looking parts of paths."""
+    """The possible secrets that the user keeps.
+
+    Args:
+        headers: The names of headers.
+        fields: The names of query parameters, and of fields in forms and JSON.
+        cookies: Whether to keep cookies and other headers of a login.
+        paths: Whether to keep random-looking parts of paths.
+    """
 
     headers: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
@@ -46,7 +52,7 @@ class Keep:
 
 
 class Redaction:
-    """Takes secrets out of requests, one after the other, and remembers their names."""
+    """Remove secrets from requests, one after the other, and remember their names."""
 
     def __init__(self, keep: Keep) -> None:
         self._headers = {name.lower() for name in keep.headers} | (OF_A_LOGIN if keep.cookies else set())
@@ -61,15 +67,15 @@ class Redaction:
         self._unreadable = 0
 
     def wants(self, header: str) -> bool:
-        """Whether a header was asked for by its name."""
+        """Return whether the user keeps this header."""
         return header.lower() in self._headers
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The headers without those that may hold a secret."""
+        """Return the headers without possible secrets."""
         return tuple((name, value) for name, value in headers if self._keeps_header(name, value))
 
     def path(self, path: str) -> str:
-        """The path and its query, percent-encoded as before, with what may be a secret replaced."""
+        """Replace possible secrets in a percent-encoded path and its query."""
         path, mark, query = path.partition("?")
         parts = path.split("/")
         doors = [opens_door(unquote(part)) for part in parts]
@@ -77,7 +83,7 @@ class Redaction:
         return "/".join(new) + mark + (self._pairs(query, any(doors)) if query else "")
 
     def body(self, body: bytes | None, content_type: str) -> bytes | None:
-        """The body, with what may be a secret replaced; the same bytes where nothing is."""
+        """Replace possible secrets in a body. If there are no secrets, return the same bytes."""
         if not body:
             return body
         if "multipart/" in content_type:
@@ -97,7 +103,11 @@ class Redaction:
         return body if new == values else json.dumps(new, separators=(",", ":")).encode()
 
     def remarks(self) -> list[str]:
-        """What was dropped, replaced and kept, by name. Raises UserError where a name to be kept was never there."""
+        """Return remarks with the names of dropped, replaced and kept secrets.
+
+        Raises:
+            UserError: If a name to keep doesn't occur.
+        """
         for option, names in (("--keep-header", self._keep.headers), ("--keep-field", self._keep.fields)):
             for name in names:
                 if name.lower() not in self._known:
@@ -127,7 +137,7 @@ class Redaction:
         return kept
 
     def _segment(self, segment: str, behind_door: bool) -> str:
-        """``behind_door``: a key to a door may stand here."""
+        """Redact a part of a path. ``behind_door`` means that it may be a key."""
         text = unquote(segment)
         asset = _ASSET.fullmatch(text) and ";" not in text
         new = text if asset else REPLACED if behind_door and key_looking(text) else scrubbed(text)
@@ -140,7 +150,7 @@ class Redaction:
         return quote(new, safe="!$&'()*+,;=:@~")
 
     def _pairs(self, text: str, behind_door: bool = False) -> str:
-        """A query string or a form, field by field."""
+        """Redact a query string or a form, field by field."""
         return "&".join(self._pair(pair, behind_door) for pair in text.split("&"))
 
     def _pair(self, pair: str, behind_door: bool) -> str:
@@ -154,7 +164,11 @@ class Redaction:
         return f"{name if new_field == field else quote_plus(new_field)}={written}"
 
     def _multipart(self, body: bytes) -> bytes:
-        """A form of parts, each with its headers, an empty line and its value; a file's contents are left alone."""
+        """Redact a multipart form. Each part has headers, an empty line and a value.
+
+        The content of files isn't changed.
+
+        """
         end = b"\r\n" if b"\r\n" in body else b"\n"
         boundary = body.partition(end)[0]
         if not boundary.startswith(b"--"):
@@ -176,7 +190,7 @@ class Redaction:
         return head + gap + new.encode(errors="surrogateescape") + value[len(value.removesuffix(end)) :]
 
     def _json(self, name: str, value: Any, secret: bool) -> Any:
-        """``secret``: what holds it has a telling name."""
+        """Redact a JSON value. ``secret`` means that its container has a telling name."""
         secret = secret or telling(name)
         if isinstance(value, dict):
             return {self._name(key): self._json(key, one, secret) for key, one in value.items()}
@@ -189,7 +203,7 @@ class Redaction:
         return value
 
     def _name(self, name: str) -> str:
-        """The name of a field: itself random-looking, it is one that holds a secret."""
+        """Return the name of a field, or a replacement if the name looks random and may itself be a secret."""
         if not random_looking(name):
             return name
         self._replaced["name of a field"] += 1
@@ -202,7 +216,7 @@ class Redaction:
         return new
 
     def _value(self, name: str, value: str, secret: bool) -> str:
-        """The value of a field, or what stands for it: all of it where the name says that it is a secret."""
+        """Return the value of a field, with secrets replaced. A telling name makes the whole value a secret."""
         shown = name or "a value without a name"
         self._known.add(shown.lower())
         secret = secret or secret_of_name(name, value)
@@ -218,7 +232,7 @@ class Redaction:
 
 
 def _named(what: str, counts: Counter[str], advice: str) -> list[str]:
-    """A remark with the names, the most frequent ones; none where there are none."""
+    """Return a remark with the most frequent names, or an empty list if there are no names."""
     if not counts:
         return []
     names = [_shown(name) for name, _ in counts.most_common(MOST_NAMES)]
@@ -227,7 +241,7 @@ def _named(what: str, counts: Counter[str], advice: str) -> list[str]:
 
 
 def _shown(name: str) -> str:
-    """A name as it can be printed: it may hold anything, a secret as well."""
+    """Return a name in a printable form, because it can contain any text, including a secret."""
     kind, space, own = name.rpartition(" ") if name.startswith(("field ", "header ")) else ("", "", name)
     if scrubbed(own) != own:
         return f"{kind}{space}(a random-looking name)"

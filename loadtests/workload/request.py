@@ -1,4 +1,4 @@
-"""A request, and the mix of them that makes a load."""
+"""A request, and a mix of requests for a load."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from loadtests.errors import UserError, shown_end
 from loadtests.records.bounds import Count
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# Each describes the connection or the framing of one message, which is for whoever sends it.
+# Headers about the connection or the framing of a message, which the sender sets.
 SENDERS_OWN = {
     "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
     "upgrade",
 }  # fmt: skip
 HEAVIEST = 1e12
 MOST_REQUESTS = 500  # each has its own histogram in every trial
-MOST_RECORDED = 100_000  # a replay is kept whole in run.json
+MOST_RECORDED = 100_000  # run.json contains all of a replay
 
-MOST_BODY_BYTES = 32_000_000  # of all requests of a workload: run.json keeps those that are in no file
+MOST_BODY_BYTES = 32_000_000  # of all requests in a workload, because run.json contains the bodies that aren't in files
 
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -36,7 +36,7 @@ _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110, 5.5
 
 @dataclasses.dataclass(frozen=True)
 class BodyFile:
-    """The file that has a body, and what it held. That is all that run.json keeps of such a body."""
+    """The file of a body, and its size and digest. run.json contains only these."""
 
     path: str
     size: Count
@@ -45,14 +45,21 @@ class BodyFile:
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """A request as it goes on the wire, and what is expected of it.
+    """A request as it is sent, and the expected answer.
 
-    ``path`` holds the query string and is percent-encoded; ``headers`` are pairs and may repeat. ``weight`` says how
-    often it is sent against the other requests of its workload. ``status`` is what it should be answered with. Where
-    there is a ``body_file``, it has the ``body``, which a run folder does not have. One that ``closes`` has
-    a connection of its own, which ends with the answer.
+    Args:
+        name: The name.
+        method: The method.
+        path: The percent-encoded path with the query string.
+        headers: Pairs of names and values. Names may repeat.
+        body: The body.
+        weight: How often it is sent, relative to the workload's other requests.
+        status: The expected status.
+        body_file: The file of the ``body``. The run folder then doesn't contain the body.
+        closes: Whether it has a separate connection that closes after the answer.
 
-    Raises UserError where a value makes no sense.
+    Raises:
+        UserError: If a value isn't valid.
     """
 
     name: str
@@ -72,7 +79,7 @@ class Request:
             raise UserError(f"path: is {self.path!r}; it must begin with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
-        # After those that a request may be named after, so that an error names what is wrong.
+        # After the checks of fields that may be part of the name, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
@@ -84,13 +91,17 @@ class Request:
                 raise UserError(f"headers: {name} is set by what sends the request; leave it out")
             if not _VALUE.fullmatch(value):
                 raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
-        if not 0 < self.weight <= HEAVIEST:  # false for NaN as well
+        if not 0 < self.weight <= HEAVIEST:  # false also for NaN
             raise UserError(f"weight: is {self.weight:g}; a number above 0, at most {HEAVIEST:g}, is needed")
         if not 200 <= self.status <= 599:
             raise UserError(f"status: is {self.status}; a final one, from 200 to 599, is needed")
 
     def with_file(self, path: Path) -> Request:
-        """The request with the body that a file has. Raises UserError."""
+        """Return the request with the body of a file.
+
+        Raises:
+            UserError: If the file can't be read.
+        """
         try:
             body = files.read(path, MOST_BODY_BYTES)
         except OSError as error:
@@ -99,7 +110,11 @@ class Request:
         return dataclasses.replace(self, body=body, body_file=kept)
 
     def with_body(self) -> Request:
-        """The request of a run folder with the body that its file has. Raises UserError where that is another one."""
+        """Return the request of a run folder with the body of its file.
+
+        Raises:
+            UserError: If the file has changed.
+        """
         if self.body_file is None:
             return self
         found = self.with_file(Path(self.body_file.path))
@@ -109,24 +124,33 @@ class Request:
 
     @property
     def identity(self) -> Request:
-        """What tells it from others: not where the file of its body is."""
+        """The request without the path of its body's file, to compare requests."""
         if self.body_file is None:
             return self
         return dataclasses.replace(self, body=None, body_file=dataclasses.replace(self.body_file, path=""))
 
     def to_dict(self) -> dict[str, Any]:
-        """The request as JSON holds it: a body that is no UTF-8 stands under ``body_base64``, one that a file has
-        nowhere."""
+        """Convert the request to values for JSON. A body that isn't UTF-8 is in ``body_base64``.
+
+        The body of a file is left out.
+
+        """
         values = {**dataclasses.asdict(self), "headers": [list(pair) for pair in self.headers]}
         of_file = values.pop("body_file")
         kept = {"body_file": of_file} if of_file else encoded(self.body)
         if not self.closes:
-            del values["closes"]  # few have it, and digests of the rest are those of older runs
+            del values["closes"]  # few requests have it, and other requests keep the digests of older runs
         return {**values, "body": None, "body_base64": None, **kept}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Request:
-        """The opposite of to_dict. Raises ValueError, KeyError or UserError where it is no request."""
+        """Create a request from the values of ``to_dict``.
+
+        Raises:
+            ValueError: If a value isn't valid.
+            KeyError: If a value is missing.
+            UserError: If the request isn't valid.
+        """
         left = dict(values)
         text, in_base64 = (msgspec.convert(left.pop(key), str | None) for key in ("body", "body_base64"))
         body = None if text is None else text.encode()
@@ -136,7 +160,7 @@ class Request:
 
 
 def encoded(body: bytes | None) -> dict[str, str]:
-    """A body as a text file holds it: under ``body`` where it is UTF-8, else under ``body_base64``."""
+    """Return a body for a text file: ``body`` if it is UTF-8, or else ``body_base64``."""
     if body is None:
         return {}
     try:
@@ -147,11 +171,12 @@ def encoded(body: bytes | None) -> dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """Requests that are sent in a mix, by weight; or, where ``at`` is not empty, when they were recorded.
+    """Requests in a mix by weight, or with their recorded times if ``at`` isn't empty.
 
-    ``at`` has, for each request, the times in seconds at which it was sent, after the recording began.
+    ``at`` contains the times of each request, in seconds after the recording's start.
 
-    Raises UserError where it is empty, too large, or two requests have one name.
+    Raises:
+        UserError: If it is empty or too large, or two requests have the same name.
     """
 
     requests: tuple[Request, ...]
@@ -181,8 +206,11 @@ class Workload:
             raise UserError("requests: at: the times are seconds after the start of the recording, 0 or more")
 
     def replay(self, speed: float = 1.0) -> Replay:
-        """What was recorded, at a multiple of its speed. Raises UserError where nothing was, or for a speed
-        of 0 or less."""
+        """Return the recording at a multiple of its speed.
+
+        Raises:
+            UserError: If it has no times, or the speed isn't above 0.
+        """
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")
         if not (math.isfinite(speed) and speed > 0):

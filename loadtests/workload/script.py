@@ -1,4 +1,4 @@
-"""What is sent over WebSockets to an application of the user's, in the user's own words."""
+"""The user's own messages over WebSockets to their application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loadtests.errors import UserError, quoted
 SCRIPT = "script"  # the dialect
 ID = "$ID"
 ROOM = "$ROOM"
-LIKE_JSON = ("{", "[")  # what a text begins with that is meant to be JSON
+LIKE_JSON = ("{", "[")  # an example of an id; it needs no escapes in JSON or HTML
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
 SHOWN = "3f09ac81:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
 
@@ -48,7 +48,7 @@ class Script:
         for option, text in (("--ws-send", self.send), *(("--ws-first", text) for text in self.first)):
             _require_json(option, text)
         for name in self.subprotocols:
-            if re.fullmatch(SUBPROTOCOL, name) is None:  # not shown: it may be a secret
+            if re.fullmatch(SUBPROTOCOL, name) is None:  # not shown, because it may be a secret
                 raise UserError("--ws-subprotocol: write one word, such as graphql-ws; repeat the option for others")
 
     def _texts(self) -> list[tuple[str, str]]:
@@ -62,11 +62,11 @@ class Script:
 
     @property
     def names_rooms(self) -> bool:
-        """Whether what is sent has a room in it."""
+        """Whether a message contains the room."""
         return any(ROOM in text for _, text in self._texts())
 
     def of_room(self, room: str) -> Script:
-        """What is sent in a room."""
+        """Return the messages for a room."""
         return dataclasses.replace(
             self,
             send=self.send.replace(ROOM, room),
@@ -77,7 +77,11 @@ class Script:
 
 
 def _require_json(option: str, text: str) -> None:
-    """Raises UserError where a text begins as JSON does and is none."""
+    """Check a text that starts like JSON.
+
+    Raises:
+        UserError: If it isn't valid JSON.
+    """
     if not text.lstrip().startswith(LIKE_JSON):
         return
     try:

@@ -1,7 +1,7 @@
-"""What in a recording may be a secret: by the name that it has, or because it looks as if it was drawn by chance.
+"""Recognize possible secrets in recordings, by their names or because they look random.
 
-A guess, made so that it errs towards too much: what is replaced by mistake is named and can be kept, what is kept by
-mistake is in the hands of whoever gets the file.
+The rules prefer false alarms. A wrongly replaced value is reported and can be kept, but a wrongly kept secret gets to
+everyone who has the file.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 REPLACED = "REPLACED"
-# The options whose values a run folder never keeps. Headers of requests have ``without_secret_headers``, accounts in
-# URLs ``without_accounts``. Secrets of users who sign in stay in the environment (``cleanup.program.SECRET_PREFIX``).
+# The options whose values a run folder doesn't contain. ``without_secret_headers`` handles the headers of requests, and
+# ``without_accounts`` the accounts in URLs. The secrets of logged-in users stay in the environment
+# (``cleanup.program.SECRET_PREFIX``).
 SECRET_OPTIONS = ("--ws-cookie", "--ws-header", "--ws-subprotocol")
 
-# Parts of a name that tell a secret wherever they stand in it, once all but letters and digits is left out.
+# Texts that mark a secret anywhere in a name, after removing all characters except letters and digits.
 _TELLING = re.compile(
     r"auth(?!or(?!i[sz]))|token|sess(ion|id)|secret|credential|signature|csrf|xsrf|cookie|passw|passphrase|passcode|pwd"
     r"|(api|access|account|license|private|subscription|functions)key|bearer|jwt|nonce|assertion|saml|verifier|captcha"
     r"|cardnumber"
 )
-# Words too short for that: they are in many harmless names.
+# Words too short for that, because they are parts of many harmless names.
 _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid", "sig", "ssn"}
-# What is often a word or a small number, as the code of a country and the state of an order, and else opens a door.
+# Names that are often harmless, such as the code of a country or the state of an order, but sometimes mark a secret.
 _SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|login|security|sms|user)code)")
 _SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
 _DIGIT = re.compile(r"[0-9]")
 GLIMPSE = 100  # characters of such a value
-LEAST_LENGTH = 6  # of a code that is sent to a telephone
-# The parts of a path that are followed by what opens a door; in a headline they are words among others.
+LEAST_LENGTH = 6  # of a code that is sent to a phone
+# The parts of a path that come before a secret. In a headline they are ordinary words.
 _DOORS = {
     "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
     "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",
@@ -41,9 +42,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
 _ACCOUNT = re.compile(r"(?<=://)(?<!ssh://)[^\s/?#\"'<>]*@")
 _LOGIN = re.compile(r"^([^/?#]*//)?[^/?#]*@")
-# name=value, "name": "value", <name>value<. A name begins where no other does, so that none is looked at twice.
+# name=value, "name": "value", <name>value<. A name starts only at a word's start, so each is checked once.
 _NAMED = re.compile(r"(?<![\w.-])([\w.-]{1,64})\\?[\"']?\s{0,4}([=:>])\s{0,4}(?:(?:Basic|Bearer)\s{1,4})?")
-# In quotes, in quotes that are escaped themselves, or up to what ends a value. What stands before it is kept.
+# A value in quotes, in escaped quotes, or up to a separator. The text before it is kept.
 _VALUE = re.compile(
     r"""(?P<quote>")(?:[^"\\]|\\.)+|(?P<single>')(?:[^'\\]|\\.)+|(?P<escaped>\\")(?:[^"\\]|\\[^"])+|[^\s"'<>&;,\\]+""",
     re.DOTALL,
@@ -52,16 +53,16 @@ _CONTENT = re.compile(r"[^<>]+")  # of an element
 _RUN = re.compile(r"[A-Za-z0-9_+~-]{16,}={0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PIECE = re.compile(r"[A-Za-z0-9]{6,}")
-# This number of characters that look random holds 64 bits or more, even as hexadecimal digits.
+# This number of random-looking characters has at least 64 bits, even as hexadecimal digits.
 RANDOM_LENGTH = 16
-# Letters and digits follow each other at random in a token, and in few blocks in what people write: 2024sale, max256gb.
+# Tokens switch often between letters and digits. Human texts such as 2024sale or max256gb switch rarely.
 CHANGES = 0.2
-CAPITALS = (0.35, 0.75)  # the share of capitals among random letters; in CamelCase it is less, in CAPITALS it is all
-LONGEST_NUMBER = 23  # a larger one is no identifier or time
+CAPITALS = (0.35, 0.75)  # the share of capitals in random letters; CamelCase has fewer, and CAPITALS only capitals
+LONGEST_NUMBER = 23  # a larger number isn't an identifier or a time
 
 
 def telling(name: str) -> bool:
-    """Whether what has this name is likely a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
+    """Return whether this name marks a secret: ``X-Auth-Token``, ``csrfmiddlewaretoken``, ``apiKey``."""
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     return _TELLING.search(squeezed) is not None or any(word.lower() in _TELLING_WORDS for word in _WORD.findall(name))
 
@@ -72,8 +73,10 @@ def without_secret_headers(headers: Iterable[Iterable[str]]) -> list[list[str]]:
 
 
 def secret_of_name(name: str, value: str) -> bool:
-    """Whether a value is likely a secret, by a name that not always tells one and by being neither a word nor a small
-    number: ``code=4/0AX4XfWh``, ``state=af0ifjsldkj``, and not ``code=DE``, ``state=open``."""
+    """Return whether a value with an ambiguous name is probably a secret, because it isn't a word or a small number.
+
+    ``code=4/0AX4XfWh`` and ``state=af0ifjsldkj`` are secrets, but ``code=DE`` and ``state=open`` aren't.
+    """
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     words = {word.lower() for word in _WORD.findall(name)}
     return (_SOMETIMES.fullmatch(squeezed) is not None or bool(words & _SOMETIMES_WORDS)) and (
@@ -82,60 +85,63 @@ def secret_of_name(name: str, value: str) -> bool:
 
 
 def opens_door(part: str) -> bool:
-    """Whether the parts of a path after this one open a door where they look like a key: ``/invite/550e8400-.../``."""
+    """Return whether later parts of a path are secrets if they look like a key, as in ``/invite/550e8400-.../``."""
     words = [word.lower() for word in _WORD.findall(part)]
     return len(words) <= MOST_WORDS and not _DOORS.isdisjoint(words)
 
 
 def key_looking(part: str) -> bool:
-    """Whether a part of a path is a UUID, or has letters and digits in one piece."""
+    """Return whether a part of a path contains a UUID, or letters and digits in one piece."""
     return _UUID.search(part) is not None or any(
         not piece.isalpha() and not piece.isdigit() for piece in _PIECE.findall(part)
     )
 
 
 def is_uuid(text: str) -> bool:
-    """Whether it is a UUID and nothing else."""
+    """Return whether the text is exactly a UUID."""
     return _UUID.fullmatch(text) is not None
 
 
 def random_looking(text: str) -> bool:
-    """Whether a run of letters, digits, ``_ + ~ -`` looks drawn by chance and is long enough to open a door. UUIDs do
-    not count: they are what most projects call their objects by."""
+    """Return whether a run of letters, digits and ``_ + ~ -`` looks random and is long enough for a secret.
+
+    UUIDs don't count, because most projects identify their objects with them.
+    """
     pieces = _PIECE.findall(_UUID.sub(" ", text))
     return sum(len(piece) for piece in pieces if _mixed(piece)) >= RANDOM_LENGTH
 
 
 def without_user(text: str) -> str:
-    """The text without the user and password of the URLs in it."""
+    """Remove the user and password from the URLs in a text."""
     return _USER.sub("", text)
 
 
 def without_accounts(text: str) -> str:
-    """The text with the user and password of each URL in it replaced; a user of SSH has none."""
+    """Replace the user and password in each URL of a text, except the user in SSH addresses."""
     return _ACCOUNT.sub(f"{REPLACED}@", text)
 
 
 def without_login(url: str) -> str:
-    """A URL as it can be printed, also one that is none, such as ``user:password@host``: without user and password."""
+    """Return a URL without user and password, also for invalid URLs such as ``user:password@host``."""
     return _LOGIN.sub(r"\1", url)
 
 
 def scrubbed(text: str) -> str:
-    """The text with what may be a secret replaced: users of URLs left out, values of telling names, random runs."""
+    """Replace possible secrets in a text: users in URLs, values with telling names, and random runs."""
     named = without_named(without_user(text))
     return _RUN.sub(lambda match: REPLACED if random_looking(match[0]) else match[0], named)
 
 
 def without_named(text: str) -> str:
-    """The text with the values of telling names replaced: ``?password=...``."""
+    """Replace the values of telling names in a text, such as ``?password=...``."""
     parts, done = [], 0
     for match in _NAMED.finditer(text):
         if match.start() < done:
             continue
         pattern = _CONTENT if match[2] == ">" else _VALUE
         if not telling(match[1]):
-            begin = pattern.match(text, match.end(), match.end() + GLIMPSE)  # a value may be long, and they may be many
+            # a value may be long, and there may be many values
+            begin = pattern.match(text, match.end(), match.end() + GLIMPSE)
             if begin is None or not secret_of_name(match[1], begin[0]):
                 continue
         value = pattern.match(text, match.end())
@@ -146,7 +152,7 @@ def without_named(text: str) -> str:
 
 
 def _mixed(piece: str) -> bool:
-    """Whether the characters of a piece are mixed as chance mixes them."""
+    """Return whether the characters of a piece are mixed like random characters."""
     letters = [character for character in piece if character.isalpha()]
     if not letters:
         return len(piece) > LONGEST_NUMBER

@@ -1,4 +1,4 @@
-"""Who the users of a journey are signed in as; what must stay secret of that is in the environment alone."""
+"""The login of a journey's users. Its secrets are only in the environment."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ LONGEST_NAME = 254
 
 @dataclasses.dataclass(frozen=True)
 class SignIn:
-    """Users sign in at ``login``, the path of a page with a form for that, as ``user``; where there is none, with a
-    cookie. The password, or the cookie, is no part of this: run.json keeps it.
+    """The way in which users log in: with a form as ``user``, or with a cookie if ``login`` is empty.
 
-    Raises UserError where a value makes no sense.
+    The password or the cookie isn't a field, because run.json contains this object.
+
+    Args:
+        login: The path of a page with a login form.
+        user: The name of the user.
+
+    Raises:
+        UserError: If a value isn't valid.
     """
 
     login: str = ""
@@ -33,7 +39,11 @@ class SignIn:
             raise UserError(f"login_user: is '{shown(self.user)}'; a line of 1 to {LONGEST_NAME} characters is it")
 
     def secret(self) -> str:
-        """The password, or the cookie. Raises UserError where it is not there, or no line of text."""
+        """Return the password or the cookie.
+
+        Raises:
+            UserError: If it isn't set or isn't valid.
+        """
         name = PASSWORD if self.login else COOKIE
         value = os.environ.get(name, "")
         if not value:
@@ -48,8 +58,13 @@ class SignIn:
 
 
 def from_options(login: str | None, user: str | None) -> SignIn | None:
-    """How users sign in, of what the command line says: on a page, as a user; without that with the cookie in the
-    environment; not at all where that has none. Raises UserError."""
+    """Return the login from the command line's options.
+
+    Without options, users log in with the cookie in the environment, if it is set.
+
+    Raises:
+        UserError: If the options aren't complete.
+    """
     if login is None and user is None:
         return SignIn() if os.environ.get(COOKIE) else None
     if os.environ.get(COOKIE):

@@ -1,4 +1,4 @@
-"""Users who walk a journey: who they are, how many, and when each of them comes."""
+"""Users who run a journey: their number, their arrival times and their login."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import random
 from loadtests.errors import UserError
 from loadtests.workload.sign_in import SignIn
 
-MOST_USERS = 20_000  # a connection each, and an address has about 28,000 ports for one server
+MOST_USERS = 20_000  # each has a connection, and an address has about 28,000 ports for one server
 MOST_ARRIVALS = 1_000_000  # in one load
 LONGEST_THINK_S = 3600.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Users:
-    """Users who walk a ``journey`` (the file that has it) in an application that begins at ``path``.
+    """Users who run a ``journey`` (its file) in an application at ``path``.
 
-    A number of ``users`` walks it again and again: a closed loop, in which whoever waits for an answer asks for
-    nothing. Or new ones come at a rate (``arrivals`` a second), at random moments, walk it once and leave: whatever the
-    answers take, the next ones come. Each thinks for a time between ``think_s``, any as likely as another. Where there
-    is a ``sign_in``, whoever begins a journey signs in first.
+    A number of ``users`` repeats the journey in a closed loop: a user who waits for an answer sends nothing.
+    Alternatively, new users arrive at a rate (``arrivals`` per second), at random times. They run the journey once, and
+    arrive even if answers are slow. Each think time is uniform between the two ``think_s``. If there is a ``sign_in``,
+    each user logs in at the start of a journey.
 
-    Raises UserError where a value makes no sense.
+    Raises:
+        UserError: If a value isn't valid.
     """
 
     journey: str
@@ -41,35 +42,37 @@ class Users:
         if self.arrivals is not None and not 0 < self.arrivals < math.inf:
             raise UserError(f"the rate at which users come must be over 0, not {self.arrivals:g}")
         least, most = self.think_s
-        if not 0 <= least <= most <= LONGEST_THINK_S:  # false for NaN as well
+        if not 0 <= least <= most <= LONGEST_THINK_S:  # false also for NaN
             raise UserError(
                 f"users think from 0 to {LONGEST_THINK_S:,.0f} s, the least first, not {least:g} to {most:g}"
             )
 
     @property
     def stay(self) -> bool:
-        """Whether they walk again and again."""
+        """Whether users repeat the journey."""
         return self.users is not None
 
     def as_many(self, rate: float) -> Users:
-        """The same with another number, or rate, of users."""
+        """Return the users with another number or rate."""
         if self.stay:
             return dataclasses.replace(self, users=round(rate))
         return dataclasses.replace(self, arrivals=rate)
 
     def starts(self, ramp_s: float, hold_s: float, seed: int) -> list[tuple[int, float]]:
-        """When each user comes: its number, and seconds after the start. While the load ramps up a number of users come
-        one after the other, at even distances; new ones come at their rate all the time.
+        """Return each user's number and arrival time in seconds after the start.
 
-        Raises UserError where they are too many.
+        A number of users arrives at equal intervals during the ramp. New users always arrive at their rate.
+
+        Raises:
+            UserError: If there are too many users.
         """
         if self.users is not None:
             return [(number, ramp_s * number / self.users) for number in range(self.users)]
         assert self.arrivals is not None
         if self.arrivals * (ramp_s + hold_s) > MOST_ARRIVALS:
             raise UserError(f"{self.arrivals:g} users a second for {ramp_s + hold_s:g} s are over {MOST_ARRIVALS:,}")
-        # Given their number, the arrivals of a Poisson process are uniform: in each part as many as the rate says, so
-        # that all trials have as many.
+        # Given their number, the arrivals of a Poisson process are uniform. Each part has the number of arrivals for
+        # its length, so that all trials have the same number.
         chance = random.Random(f"{seed} arrivals")
         moments = [
             *sorted(chance.uniform(0, ramp_s) for _ in range(round(self.arrivals * ramp_s))),

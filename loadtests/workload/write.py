@@ -1,4 +1,4 @@
-"""A workload as a TOML file that a person can read and edit."""
+"""Write a workload as an editable TOML file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadtests.workload.request import Request, Workload, encoded
 
 
 def to_toml(workload: Workload, comments: Sequence[str]) -> str:
-    """The text of a workload file that ``from_toml.read`` reads back; the comments, a line each, stand at its head."""
+    """Return the text of a workload file that ``from_toml.read`` can read, with the comments at its start."""
     at = workload.at or ((),) * len(workload.requests)
     blocks = ["\n".join(f"# {_printable(line)}" for line in comments)]
     blocks += [_table(request, times) for request, times in zip(workload.requests, at, strict=True)]
@@ -46,10 +46,10 @@ def _headers(request: Request) -> list[str]:
 
 
 def _printable(line: str) -> str:
-    """A comment ends with its line, whatever a recording has for a method or a name."""
+    """Make a comment safe. It must not contain line ends, even if a recorded method or name does."""
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _text(text: str) -> str:
-    """A TOML basic string: JSON's escapes are among TOML's, and what no terminal may print is escaped as well."""
+    """Return a TOML basic string. TOML accepts JSON's escapes, and unprintable characters are escaped too."""
     return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))

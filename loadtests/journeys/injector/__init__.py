@@ -1,1 +1,1 @@
-"""A process whose users run a journey: ``process`` leads them, ``recorder`` counts and times what they do."""
+"""Run users in a process. ``process`` controls them, and ``recorder`` counts and measures their requests."""

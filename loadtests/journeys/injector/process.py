@@ -1,10 +1,13 @@
-"""An injector: a process whose users run a journey. The engine ``locust`` starts one with ``python -m``; several are
-workers of Locust's (``loadtests.cluster``).
+"""Run the users of a journey in a process, the injector.
 
-It reads lines of JSON: its job (see ``loadtests.engines.locust``), then when to ``start``, in seconds of
-``time.monotonic``, which is one clock for all processes of a machine, and maybe ``stop``. It writes lines of JSON:
-``ready``, ``held`` when all users are there, each ``second``, ``over``, and the ``result``. It ends when its standard
-input closes."""
+The engine ``locust`` starts one injector with ``python -m``. Several injectors are Locust workers
+(``loadtests.cluster``).
+
+The injector reads lines of JSON: its job (see ``loadtests.engines.locust``), the moment to ``start``, and possibly
+``stop``. The moment is in seconds of ``time.monotonic``, which all processes of a machine share. It writes lines of
+JSON: ``ready``, ``held`` when all users have arrived, each ``second``, ``over``, and the ``result``. It ends when its
+standard input closes.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import Left
 
 BEAT_S = 0.01
-_OUT = sys.stdout  # for events only: what a journey prints goes to standard error
+_OUT = sys.stdout  # only for events; the output of a journey goes to standard error
 
 
 class Injector:
-    """The users of one process, from the first that comes to the last that goes. ``write`` takes its events."""
+    """The users of one process, from the first arrival to the last departure. ``write`` gets the events."""
 
     def __init__(self, job: dict[str, Any], write: Callable[..., None]) -> None:
         self.job = job
@@ -56,7 +59,7 @@ class Injector:
         self.stopped = Event()
 
     def run(self, start: float) -> None:
-        """All of it, which begins at ``start``."""
+        """Run the whole load, starting at ``start``."""
         begin = start + self.job["ramp_s"]
         self.recorder = Recorder(begin, begin + self.job["hold_s"])
         self.kind.observer = self.recorder
@@ -85,14 +88,16 @@ class Injector:
         self._write("result", **self.recorder.measured(time.monotonic()), generator=generator)
 
     def _come(self, start: float) -> None:
-        """The users come, each when it is due."""
+        """Start each user at its arrival time."""
         for number, after_s in self.job["starts"]:
             sleep_until(start + after_s)
             self.users.spawn(self._stay, number, start + after_s).link_exception(_broken)
 
     def _stay(self, number: int, due: float) -> None:
-        """One user: one journey, or one after the other. Each is random by the load's seed, the user's number and its
-        own."""
+        """Run one user: one journey, or one after the other.
+
+        The random decisions of each journey depend on the load's seed, the user's number and the journey's number.
+        """
         user = self.kind(self.environment)
         try:
             for turn in itertools.count():
@@ -107,17 +112,17 @@ class Injector:
             user.hang_up()
 
     def _go(self) -> None:
-        """Ends the load; what is under way has the grace period, unless the load was stopped."""
+        """End the load. Unless it was stopped, give requests in flight the grace period."""
         if self.stopped.is_set():
             self.recorder.cut(time.monotonic())
             self.kind.leaves_at = self.recorder.end
         else:
             self.users.join(timeout=self.job["timeout_s"])
-        # A request that is killed stays under way, and is unfinished.
+        # A killed request stays open and counts as unfinished.
         self.users.kill()
 
     def _beat(self) -> None:
-        """Measures this process's scheduling delay: each beat that was missed counts."""
+        """Measure this process's scheduling delay. Every missed beat counts."""
         due = self.recorder.begin
         while due < self.recorder.end:
             sleep_until(due)
@@ -127,7 +132,7 @@ class Injector:
                 due += BEAT_S
 
     def _wait(self, moment: float) -> None:
-        """Until then, or until it is stopped."""
+        """Wait until a moment or until the load is stopped."""
         while (left := moment - time.monotonic()) > 0 and not self.stopped.wait(left):
             pass
 
@@ -137,18 +142,18 @@ class Injector:
 
 
 class Injecting:
-    """Makes an injector's load, message by message: its job, when to ``start``, and maybe ``stop``."""
+    """Run an injector by its messages: its job, the moment to ``start``, and possibly ``stop``."""
 
     def __init__(self, write: Callable[..., None]) -> None:
         self._write_event = write
         self._injector: Injector | None = None
 
     def write(self, message: dict[str, Any]) -> None:
-        """Does what a message says."""
+        """Handle a message."""
         if self._injector is None:
             self._injector = Injector(message, self._write_event)
             gc.collect()
-            gc.freeze()  # the collector need not go through this again and again
+            gc.freeze()  # so that the collector doesn't scan these objects again
             self._write_event("ready")
         elif "start" in message:
             gevent.spawn(self._injector.run, message["start"]).link_exception(_broken)
@@ -157,11 +162,14 @@ class Injecting:
 
 
 def journey_in(file: Path, text: str | None = None) -> type[Journey]:
-    """The journey in a file, or its text, which may import others in its folder. Raises ValueError where it has none,
-    or several."""
+    """Return the journey in a file or its text. The file may import modules from its folder.
+
+    Raises:
+        ValueError: If it doesn't contain exactly one journey.
+    """
     module = types.ModuleType(f"journey_{file.stem}")
     module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # its dataclasses look for it there
+    sys.modules[module.__name__] = module  # its dataclasses search the module there
     sys.path.append(str(file.parent))
     exec(compile(file.read_bytes() if text is None else text, file, "exec"), vars(module))
     found = [
@@ -175,26 +183,26 @@ def journey_in(file: Path, text: str | None = None) -> type[Journey]:
 
 
 def write(event: str, **values: Any) -> None:
-    """Writes a line."""
+    """Write an event as a line."""
     _OUT.write(json.dumps({"event": event, **values}) + "\n")
     _OUT.flush()
 
 
 def _broken(greenlet: gevent.Greenlet) -> None:
-    """A mistake in the journey, which was printed, ended a user: the load would not be the one that was planned."""
+    """Exit after an error in the journey. The error was printed. A load without this user is not the planned one."""
     sys.stderr.flush()
     os._exit(1)
 
 
 def open_as_many_files_as_allowed() -> None:
-    """Each user has a connection, which is an open file; the soft limit is 1,024 on most machines."""
+    """Raise the limit of open files, because each user has a connection. The soft limit is usually 1,024."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def main() -> None:
-    """Messages until standard input closes."""
+    """Handle messages until standard input closes."""
     sys.stdout = sys.stderr
     open_as_many_files_as_allowed()
     injecting = Injecting(write)

@@ -1,9 +1,10 @@
-"""Counts and distributions of the requests and journeys of one injector's users while the load was held.
+"""Count and measure the requests and journeys of one injector's users during the measured time.
 
-It counts the requests that users were ready for between ``begin`` and ``end``, also those that are answered later;
-journeys that ended in that time, also those that began earlier; and how long users thought and waited in it. Costs of
-that time are shared among the requests that were answered well in it, whenever they were sent, and the journeys
-completed in it."""
+The recorder counts the requests whose users were ready between ``begin`` and ``end``, including those answered later,
+and the journeys that ended in that time, including those that started earlier. It also measures how long users thought
+and waited in that time. The costs of that time are shared among the successful answers in it, even to earlier requests,
+and the journeys that were completed in it.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from loadtests.records.histogram import Histogram
 
 ANSWERED = ("status", "wrong-body", "mixed-up", "lost-session")  # the kinds of failure that are answers
 HIGHEST_S = 3600.0
-SECOND_DIGITS = 2  # of the times of a second: it has few
+SECOND_DIGITS = 2  # for the times of one second, which has few values
 
 
 class Times:
-    """A distribution of times, in whole microseconds."""
+    """A distribution of times in whole microseconds."""
 
     def __init__(self, digits: int = 3) -> None:
         self.histogram = Histogram.empty(digits)
@@ -28,20 +29,20 @@ class Times:
         self.sum_us = 0
 
     def record(self, seconds: float) -> None:
-        """Counts a time."""
+        """Count a time."""
         us = round(min(max(seconds, 0.0), HIGHEST_S) * 1e6)
         self.histogram.record(us)
         self.sum_us += us
         self.max_us = max(self.max_us, us)
 
     def spread(self) -> dict[str, Any]:
-        """The fields of ``loadtests.engines.merge.Spread``."""
+        """Return the fields of ``loadtests.engines.merge.Spread``."""
         return {"hdr": self.histogram.encode(), "max_us": self.max_us, "sum_us": self.sum_us}
 
 
 @dataclasses.dataclass
 class RouteShare:
-    """Counts and response times of one route and method."""
+    """The counts and response times of one route and method."""
 
     planned: int = 0
     completed: int = 0
@@ -61,7 +62,7 @@ class _Second:
 
 
 class Recorder(Observer):
-    """See above."""
+    """An observer that counts and measures."""
 
     def __init__(self, begin: float, end: float) -> None:
         self.begin = begin
@@ -75,12 +76,12 @@ class Recorder(Observer):
         self.ended_in_time = 0
         self.thought_s = 0.0
         self.waited_s = 0.0
-        self.begun: Counter[str] = Counter()  # journeys, before the load was held and while it was
+        self.begun: Counter[str] = Counter()  # journeys that started before and during the measured time
         self.over: Counter[str] = Counter()
         self.completed = 0
         self.broken = 0
         self._seconds: defaultdict[int, _Second] = defaultdict(_Second)
-        self._returned = 0  # seconds
+        self._returned = 0  # the number of returned seconds
 
     def begins(self, due: float) -> None:
         self.begun[self._when(due)] += 1
@@ -90,7 +91,7 @@ class Recorder(Observer):
 
     def sent(self, step: Step) -> None:
         self.under_way.add(step)
-        share = self._share(step)  # also where it does not count: routes are in the order of the first user
+        share = self._share(step)  # also if the step doesn't count, so that routes are in the order of the first user
         if self._counts(step):
             share.planned += 1
             self.send_lag.record(step.sent - step.ready)
@@ -132,16 +133,16 @@ class Recorder(Observer):
         self.duration.record(at - due)
 
     def beat(self, late_s: float) -> None:
-        """A beat of the process, with its scheduling delay."""
+        """Count a beat of the process with its scheduling delay."""
         self.beats.record(late_s)
 
     def cut(self, now: float) -> None:
-        """The load ends now, before its time."""
+        """End the load early."""
         self.begin = min(self.begin, now)
         self.end = min(self.end, now)
 
     def seconds(self, now: float) -> list[dict[str, Any]]:
-        """The seconds that are over and were not returned before, also those in which nothing happened."""
+        """Return completed seconds that were not returned before, including seconds without requests."""
         rows = []
         while self.begin + self._returned + 1 <= now:
             second = self._seconds.pop(self._returned, None) or _Second()
@@ -152,11 +153,11 @@ class Recorder(Observer):
         return rows
 
     def rest(self) -> list[dict[str, Any]]:
-        """The seconds that are left at the very end."""
+        """Return the remaining seconds at the end."""
         return self.seconds(self.begin + max(self._seconds, default=-1) + 1) if self._seconds else []
 
     def measured(self, now: float) -> dict[str, Any]:
-        """The result, when all is over; what is under way then is unfinished."""
+        """Return the result at the end. Requests in flight count as unfinished."""
         for step in self.under_way:
             self.waited_s += self._within(step.sent, now)
             if self._counts(step):
@@ -227,7 +228,7 @@ class Recorder(Observer):
         return "before" if moment < self.begin else "held" if moment < self.end else "after"
 
     def _within(self, begin: float, end: float) -> float:
-        """The part of a time that is measured."""
+        """Return the measured part of a time."""
         return max(0.0, min(end, self.end) - max(begin, self.begin))
 
     def _share(self, step: Step) -> RouteShare:
