@@ -1,13 +1,13 @@
-"""Which of many cells may be the best: a set that includes the true best with 95%.
+"""Find the cells that may be the best: a set that includes the true best with 95% confidence.
 
-The cell that looks best was selected by its figure, which is therefore biased. So every cell is kept unless another is
-significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7, 1965). In the
-same 95% no cell is further behind the true best than its ``worst`` (Hsu, *Constrained simultaneous confidence intervals
-for multiple comparisons with the best*, Annals of Statistics 12, 1984).
+The cell that looks best was selected by its figure, which is therefore biased. Every cell is therefore kept unless
+another is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7,
+1965). With the same confidence, no cell is further behind the true best than its ``worst`` (Hsu, *Constrained
+simultaneous confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
 
-Cells are compared within common blocks, with the noise of each (``moderated``): a common noise would drop the best in
-one of eight sweeps where it is three times noisier. The level is shared as by Bonferroni. Effects are of the model cell
-plus block, so a cell that misses blocks has its place as well.
+Cells are compared within common blocks, with the noise of each (``moderated``). With a common noise, one in eight
+sweeps would drop a best cell that is three times noisier. The level is divided with Bonferroni's method. Effects come
+from the model cell plus block, so a cell that misses blocks has a place too.
 """
 
 from __future__ import annotations

@@ -30,17 +30,17 @@ from loadtests.analyse.moderated import Noise
 from loadtests.analyse.trimmed import Array
 
 CONFIDENCE = 0.95
-# Intervals that are looked at until they are narrow hold with 95% if each look is at this level, the first at this
-# number of blocks (``tools.simulation``).
+# If intervals are checked repeatedly until they are narrow, they hold with 95% if each check uses this level, starting
+# at this number of blocks (``tools.simulation``).
 CONFIDENCE_OF_LOOKS = 0.98
 FIRST_LOOK = 8
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and its interval; ``method`` is moderated, trimmed, student, constant (equal but for rounding) or none.
+    """A mean and its interval. ``method`` is moderated, trimmed, student, constant (equal except for rounding) or none.
 
-    With too many infinite values the estimate is their median.
+    With too many infinite values, the estimate is their median.
     """
 
     estimate: float
@@ -61,7 +61,7 @@ def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
 
 
 def by_itself(values: Sequence[float], error: float) -> Interval:
-    """The interval from a sample alone, wrong with probability ``error``."""
+    """Return the interval from a single sample, wrong with probability ``error``."""
     sample = np.array(values, dtype=float)
     if len(sample) < 2 or not trimmed.finite(sample, trimmed.cut_of(len(sample))):
         return Interval(middle(sample), -inf, inf, "none")
@@ -96,9 +96,9 @@ def around(centre: float, reach: float, method: str) -> Interval:
 
 
 def equal(value: float, count: int, error: float) -> Interval:
-    """The interval of ``count`` equal values: figures in steps, such as a capacity, are often equal by chance.
+    """Return the interval of ``count`` equal values. Figures in steps, such as a capacity, are often equal by chance.
 
-    All lie on one side of the truth with probability 2 ** (1 - count), whatever their distribution.
+    With probability 2 ** (1 - count), all values are on one side of the truth, for any distribution.
     """
     if 2.0 ** (1 - count) > error:
         return Interval(value, -inf, inf, "none")
@@ -106,7 +106,7 @@ def equal(value: float, count: int, error: float) -> Interval:
 
 
 def middle(values: Array) -> float:
-    """The median, of infinite values as well; not a number between both infinities, or of none."""
+    """Return the median, also of infinite values. It is NaN between both infinities, or without values."""
     if not len(values):
         return nan
     with np.errstate(invalid="ignore"):

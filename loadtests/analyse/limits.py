@@ -1,5 +1,4 @@
-"""The limits beyond which a trial is invalid or doubtful, but for the generator's part of a percentile
-(``loadtests.plan.times.LATE``)."""
+"""The limits for invalid and doubtful trials, except the generator's part of a percentile (``plan.times.LATE``)."""
 
 # Share of the servers' cores used by other load, the hypervisor (steal) included.
 OTHERS_CPU_DOUBTFUL = 0.10
@@ -10,7 +9,7 @@ CLOCK_JUMP_S = 0.5  # wall against monotonic clock; NTP slews at most 0.3 s in t
 FREQUENCY_CHANGE = 0.03  # more could make a verdict with the default delta
 LOOP_DISAGREES = 0.02  # of a closed loop's rate, which follows from users, think and response time
 
-# Between clients of one load. A p50 of a hundred requests is known to some 10%.
-CLIENTS_DIFFER = 0.25  # by which the p50, or the share of requests answered well, may differ
-CLIENTS_DIFFER_MS = 1.0  # by which the p50 may differ where that is more
+# Between clients of one load. The p50 of a hundred requests is accurate to about 10%.
+CLIENTS_DIFFER = 0.25  # allowed difference of the p50, or of the share of successful requests
+CLIENTS_DIFFER_MS = 1.0  # allowed difference of the p50, if it is larger than the share
 CLIENT_REQUESTS = 100  # of each, at the least

@@ -1,7 +1,7 @@
-"""The rate that waiting for an origin allows by Little's law, and the one that was measured.
+"""Compare the measured rate with the limit of Little's law for requests that wait for an origin.
 
-A setup whose threads or pool connections limit its concurrency answers at most that number of requests over the
-origin's mean service time, as the origin measured it, whatever its server costs.
+A setup whose threads or pool connections limit its concurrency answers at most this number of requests per mean service
+time of the origin, whatever its own cost is. The origin measures its service time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from loadtests.formatting import plural
 from loadtests.plan.kinds import Test
 from loadtests.records import OriginObservation, Result, Trial
 
-AGREES = 0.03  # the share by which a rate over some seconds is off by its start and stop
+AGREES = 0.03  # the error of a rate over some seconds because of its start and end
 ERRORS_OF_CHANCE = 2.0  # standard errors of a count
 THREADS = re.compile(r"%\(ENV_(BENCH_)?THREADS\)s")  # in the supervisor file of a setup with a thread pool
 FETCH = "/fetch"  # in the path of a view that fetches through a pool
@@ -25,7 +25,7 @@ FETCH = "/fetch"  # in the path of a view that fetches through a pool
 
 @dataclass(frozen=True)
 class Concurrency:
-    """How many requests can be under way at a time, and why: ``16 threads``."""
+    """The number of requests that can run at the same time, and the reason, such as ``16 threads``."""
 
     limit: int
     reason: str
@@ -54,7 +54,7 @@ class Waiting:
 
     @property
     def each_kb(self) -> float | None:
-        """The memory per request under way at the origin, whose number is rate times service time."""
+        """The memory per request at the origin. The number of such requests is rate times service time."""
         under_way = self.measured * self.service_s
         return self.grew_mb * 1024 / under_way if self.grew_mb is not None and under_way else None
 
@@ -81,7 +81,7 @@ class Waiting:
 
 
 def waiting(results: Results, test: Test) -> list[Waiting]:
-    """Each setup of a test to which the arithmetic applies."""
+    """Return the setups of a test that the arithmetic applies to."""
     found = (_of_setup(results, test, label) for label in results.labels_in(test.name))
     return [one for one in found if one is not None]
 
@@ -114,7 +114,7 @@ def _of_setup(results: Results, test: Test, label: str) -> Waiting | None:
 
 
 def _grew_mb(trials: Sequence[Trial]) -> float | None:
-    """The mean growth of a setup's memory from rest to peak; None where it was not measured at rest."""
+    """Return the mean growth of a setup's memory from rest to peak, or None if it wasn't measured at rest."""
     grown = [
         [process.peak_rss_mb - process.idle_rss_mb for process in trial.charged if process.idle_rss_mb is not None]
         for trial in trials
@@ -123,7 +123,7 @@ def _grew_mb(trials: Sequence[Trial]) -> float | None:
 
 
 def _steady(trial: Trial) -> OriginObservation | None:
-    """The origin of a trial, where it was well and had one latency."""
+    """Return the origin of a trial if it was healthy with a constant latency."""
     origin = trial.meanwhile.origin if trial.meanwhile else None
     return origin if origin is not None and origin.steady and origin.requests and origin.request_s else None
 
@@ -134,7 +134,7 @@ def _sent(result: Result) -> float:
 
 
 def _concurrency(results: Results, test: Test, label: str) -> Concurrency | None:
-    """The lesser of the setup's threads and connections to the origin; None where neither is known."""
+    """Return the smaller number of the setup's threads and connections to the origin, or None if neither is known."""
     if not any(FETCH in request.path for request in test.requests):
         return None
     entry = next(entry for entry in results.study.entries if entry.label == label)

@@ -55,10 +55,12 @@ def towards(observed: Noise, predicted: Noise) -> Noise:
 
 
 def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
-    """The noise of each row; ``values`` are logarithms, setups x blocks, not finite where missing.
+    """Return the noise of each row. ``values`` are logarithms, setups x blocks, and not finite if missing.
 
-    The rows ``alike`` are one setup and share one noise. None where too few blocks or setups are known, or all figures
-    move together to the last digit.
+    The rows ``alike`` are one setup and share one noise.
+
+    Returns:
+        The noise, or None if there are too few blocks or setups, or all figures change together exactly.
     """
     known: list[Noise | None] = [None] * len(values)
     rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= LEAST_BLOCKS]
@@ -83,7 +85,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
 
 
 def _own_variances(values: Array) -> Array | None:
-    """Each row's own variance, unbiased, so sometimes negative; None where the pairs do not determine all."""
+    """Return each row's unbiased variance, which can be negative, or None if the pairs don't determine all."""
     count = len(values)
     pairs = list(combinations(range(count), 2))
     below, above = (list(side) for side in zip(*pairs, strict=True))
@@ -96,7 +98,7 @@ def _own_variances(values: Array) -> Array | None:
 
 
 def _variances(differences: Array) -> Array:
-    """The variance of each row, winsorised where it has enough blocks."""
+    """Return the variance of each row, winsorised if it has enough blocks."""
     finite = np.isfinite(differences)
     if finite.all():
         return _variance(differences)

@@ -26,9 +26,12 @@ Bounds = dict[str, set[int]]
 
 
 class Observations:
-    """Logarithms by test, metric, label and block. ``bounds`` are the blocks in which the value is a lower bound.
+    """Logarithms by test, metric, label and block. ``bounds`` are the blocks with lower bounds.
 
-    Values that are not positive have no ratio and are left out. Raises ValueError for two values in a block.
+    Values that aren't positive have no ratio and are left out.
+
+    Raises:
+        ValueError: If a block has two values.
     """
 
     def __init__(self, observations: Iterable[Observation]) -> None:

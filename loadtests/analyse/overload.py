@@ -1,7 +1,7 @@
-"""Whether a setup did what a test required: what failed or was lost, and whether it sustained a fixed rate.
+"""Decide whether a setup met the requirements of a test: failures, losses, and a sustained rate.
 
-A rate is judged as a probe of a capacity search is, without the limits on response times: by errors, and by a backlog
-that grows. The response times of an overloaded setup say nothing: they are as long as the test was.
+A rate is judged like a probe of a capacity search without limits on response times: by errors, and by a growing
+backlog. The response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
 """
 
 from __future__ import annotations
@@ -40,9 +40,16 @@ class Overload:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a setup did in a test. Shares are 0 to 1: ``failed`` of the requests (or other ``units``), unanswered ones
-    included, of which ``allowed`` may fail; ``lost`` of the expected deliveries; ``unconnected`` of the connections,
-    refused or closed by the setup."""
+    """The outcome of a setup in a test. Shares are from 0 to 1.
+
+    Attributes:
+        failed: The share of failed and unanswered requests (or other ``units``).
+        overload: The rate that it can't sustain, if any.
+        allowed: The share of requests that may fail.
+        lost: The share of lost deliveries.
+        unconnected: The share of connections that the setup refused or closed.
+        units: The name of requests.
+    """
 
     failed: float = 0.0
     overload: Overload | None = None
@@ -66,7 +73,7 @@ class Standing:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What failed or was lost more than allowed, in a few words each."""
+        """Short descriptions of the failures and losses above the allowed share."""
         return (
             *([f"loses {percent(self.lost)}"] if self.loses else []),
             *([f"{self.failed:.2%} failed"] if self.failed > self.allowed else []),
@@ -75,14 +82,14 @@ class Standing:
 
     @property
     def trouble(self) -> str:
-        """What went wrong, in words; empty where nothing did."""
+        """A description of all problems, or an empty string."""
         if self.overload:
             lost = f"; loses {percent(self.lost)}" if self.loses else ""
             return f"{self.overload}: {self.overload.why}{lost}"
         return ", ".join(self.failures)
 
     def failure_shares(self, whose: str, with_allowed: bool = False) -> list[str]:
-        """``2.00% of its requests failed`` where ``whose`` is its, for each share above what is allowed, or above 0."""
+        """Describe each share above the allowed one, or above 0, such as ``2.00% of its requests failed``."""
         shares = (
             (self.lost, LOST, "deliveries are missing"),
             (self.failed, self.allowed, f"{self.units} failed"),
@@ -97,9 +104,10 @@ SOUND = Standing()
 
 
 def standing(test: Test, trials: Sequence[Trial]) -> Standing:
-    """How a setup did in its valid trials of a test.
+    """Return the outcome of a setup in its valid trials of a test.
 
-    It cannot sustain a rate that it did not sustain in more than half of them: a single one may have been disturbed.
+    It can't sustain a rate if more than half of the trials didn't sustain it, because a single trial may have been
+    disturbed.
     """
     measured = [trial for trial in trials if trial.result]
     found = Standing(
@@ -169,10 +177,11 @@ def backlog(timeline: Sequence[Second]) -> list[int]:
 
 
 def slices_pile_up(backlog: Sequence[int], planned: int) -> bool:
-    """Whether slices steadily leave a backlog, of over 1% of what was ``planned`` in all of them.
+    """Return whether slices steadily leave a backlog of more than 1% of all ``planned`` requests.
 
-    Each slice begins without one, so an overload shows within each of them. One request left is one that is being
-    answered: at a modest rate that alone is over 1% of a short slice."""
+    Each slice starts without a backlog, so an overload shows within each slice. A single open request is normal,
+    although at a low rate it is more than 1% of a short slice.
+    """
     if sum(backlog) <= max(GROWTH * planned, len(backlog)):
         return False
     if len(backlog) < 2:
@@ -187,7 +196,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
         return True
     if failed_share([trial]) > FAILED:
         return False
-    # A server may take what it does not pass on in time.
+    # A server may accept messages that it doesn't deliver in time.
     if result.deliveries and slices_pile_up(result.deliveries.backlog, result.deliveries.expected):
         return False
     if len(result.backlog) > 1:
@@ -196,7 +205,7 @@ def _sustained(trial: Trial, rate: float) -> bool:
 
 
 def _sustained_rate(result: Result) -> float:
-    """What it answered well per second, or delivered in time, where that is less."""
+    """Return the successful requests per second, or the deliveries in time if they are fewer."""
     deliveries = result.deliveries
     if deliveries is None or not deliveries.expected:
         return result.rate

@@ -16,7 +16,7 @@ ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles f
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
-    """All metrics, in the order of summary.csv: a role's CPU time follows that of all."""
+    """Return all metrics in the order of summary.csv. A role's CPU time follows the total."""
     found: list[Metric] = []
     for metric in every_metric():
         found.append(metric)
@@ -27,7 +27,7 @@ def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, 
 
 
 def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation]:
-    """The known metrics of a valid trial, of those that its test has."""
+    """Yield the known metrics of a valid trial that its test has."""
     for metric in every(roles([trial]), roles([trial], charged=False)):
         value = metric.read(trial) if test is None or test.has_metric(metric) else None
         if value is not None:
@@ -53,7 +53,7 @@ def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
 
 
 def generator_cpu(result: Result) -> float | None:
-    """The share of a core that the generator used, on the machine where that was most."""
+    """Return the share of a core that the generator used, on the machine with the highest share."""
     wall_s = max((process.wall_s for process in result.generator), default=0.0)
     cpu_s: defaultdict[str, float] = defaultdict(float)
     for process in result.generator:

@@ -19,7 +19,7 @@ class Severity(str, Enum):
     DOUBTFUL = "doubtful"
 
 
-# Severities, and whose fault it is: the setup's, or that of the machine or the generator; else nobody's of these.
+# The severities, and the responsible side: the setup, the machine or the generator, or neither.
 SETUPS, MACHINES = (Severity.INVALID, "setup"), (Severity.INVALID, "machine")
 INVALID, DOUBTFUL = (Severity.INVALID, ""), (Severity.DOUBTFUL, "")
 
@@ -175,12 +175,13 @@ RETIRED = frozenset({"send_lag_seen"})
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
 
 
-# The figures of a trial with such reasons alone are known, but not the setup's own: they are shown as unverified.
+# The figures of a trial with only such reasons are known, but include more than the setup. They are shown as
+# unverified.
 UNVERIFIED = MACHINES_OWN - {Reason.connection_lost, Reason.engine_failed, Reason.clock_jumped}
 
 
 def is_unverified(flags: Iterable[Flag]) -> bool:
-    """Whether contention or the generator alone made a trial with these flags invalid."""
+    """Return whether only contention or the generator made a trial with these flags invalid."""
     invalid = {flag.reason for flag in flags if flag.invalid}
     return bool(invalid) and invalid <= {reason.name for reason in UNVERIFIED}
 
@@ -190,7 +191,7 @@ def is_setups_own(flags: Iterable[Flag]) -> bool:
 
 
 def machines_own(flags: Iterable[Flag]) -> set[Reason]:
-    """The reasons that are the machine's or the generator's fault; none where the setup is at fault."""
+    """Return the reasons that the machine or the generator causes. If the setup is at fault, return no reasons."""
     found = {flag.reason for flag in flags}
     if not {reason.name for reason in SETUPS_OWN}.isdisjoint(found):
         return set()

@@ -66,7 +66,7 @@ class Results:
         return next(test for test in self.tests if test.name == name)
 
     def labels_in(self, test: str) -> list[str]:
-        """The labels without those that were left out of the test."""
+        """Return the labels that aren't left out of the test."""
         return [label for label in self.labels if self.left_out.isdisjoint({(label, test), (label, None)})]
 
     def labels_without_copy(self, test: str) -> list[str]:
@@ -74,23 +74,27 @@ class Results:
         return [label for label in self.labels_in(test) if label != self.aa_copy]
 
     def by_estimate(self, test: Test, metric: Metric) -> list[str]:
-        """All labels in a test, the best figure first, those without one last. An order is no verdict."""
+        """Return all labels in a test, sorted by their figures. Labels without a figure are last.
+
+        The order isn't a verdict.
+
+        """
         labels = self.labels_in(test.name)
         estimates = {label: self.estimate(label, test.name, metric.name) for label in labels}
         return _sorted({label: one.value if one else None for label, one in estimates.items()}, metric)
 
     def by_ratio(self, test: Test, metric: Metric) -> list[str]:
-        """The candidates in a test, the best ratio to the baseline first, those without one last."""
+        """Return the candidates in a test, sorted by their ratios to the baseline. Labels without a ratio are last."""
         labels = [label for label in self.candidates if label in self.labels_in(test.name)]
         comparisons = {label: self.comparisons.get((label, test.name, metric.name)) for label in labels}
         return _sorted({label: one.ratio if one else None for label, one in comparisons.items()}, metric)
 
     def called(self, test: str, metric: str) -> str:
-        """What a metric is called in a test: ``p99 response time``."""
+        """Return the name of a metric in a test, such as ``p99 response time``."""
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """What the test's percentiles are of: its own time, or service time where its engine knows no other."""
+        """Return the name of the test's times: its own, or service time if its engine knows no other."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 
@@ -106,7 +110,7 @@ class Results:
 
     @cached_property
     def own_baselines(self) -> dict[str, str]:
-        """What labels are compared with, by label, in a study of pairs; empty in any other."""
+        """The baseline of each label in a study of pairs, or an empty dict in other studies."""
         return {entry.label: entry.against for entry in self.study.entries if entry.against}
 
     @property
@@ -151,7 +155,7 @@ class Results:
 
     @cached_property
     def standings(self) -> dict[tuple[str, str], Standing]:
-        """How each setup did in each test, by label and test."""
+        """The outcome of each setup in each test, by label and test."""
         return {key: standing(self.test(key[1]), cell.valid) for key, cell in self.cells.items()}
 
     @cached_property
@@ -174,7 +178,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.observations) if one.blocks}
 
     def estimate(self, label: str, test: str, metric: str) -> Estimate | None:
-        """The mean over blocks and its interval; None where no valid trial has it."""
+        """Return the mean over blocks and its interval, or None if no valid trial has the metric."""
         return self._estimates.get((label, test, metric))
 
     @cached_property
@@ -192,7 +196,7 @@ class Results:
         return {(one.label, one.test, one.metric): one for one in estimates(self.unverified_observations)}
 
     def unverified(self, label: str, test: str, metric: str) -> Estimate | None:
-        """The mean over trials that are unverified; None where one is valid, or none has it."""
+        """Return the mean over unverified trials, or None if a trial is valid or no trial has the metric."""
         return self._unverified.get((label, test, metric))
 
     @cached_property

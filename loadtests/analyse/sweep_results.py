@@ -17,7 +17,7 @@ from loadtests.plan.sweep import Sweep
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measure:
-    """The decisive metric of a test, by which cells are compared."""
+    """The decisive metric of a test, which compares cells."""
 
     test: Test
     metric: Metric
@@ -79,7 +79,7 @@ class SweepResults:
         return self.results.record.advice is not None
 
     def looks_best(self, measure: Measure) -> str | None:
-        """The cell that looks best; None where none has a figure."""
+        """Return the cell that looks best, or None if no cell has a figure."""
         return next((label for label, place in self.places[measure].items() if place.ratio == 1), None)
 
     @property
@@ -108,8 +108,10 @@ class SweepResults:
 
     @cached_property
     def choice(self) -> str | None:
-        """Of the cells within noise of the best the first in the study's order whose memory is within delta of the
-        least; None without such cells, or where noise is not known."""
+        """The first cell in the study's order that is within noise of the best and within delta of the smallest memory.
+
+        It is None if there is no such cell, or the noise isn't known.
+        """
         if not self.within_noise or not self.knows_noise:
             return None
         known = [label for label in self.within_noise if label in self.memory]

@@ -1,9 +1,9 @@
-"""The trimmed mean and its standard error, which one disturbed block does not move.
+"""The trimmed mean and its standard error. A single disturbed block doesn't change it.
 
-The lowest and the highest tenth are left out, and the spread is that of the winsorised sample (Tukey and McLaughlin,
-*Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963;
-Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median
-would lose a third of the information.
+The lowest and the highest tenth are left out, and the spread is the winsorised sample's (Tukey and McLaughlin, *Less
+vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963; Yuen, *The
+two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose a third of the
+information.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ ENOUGH = 8  # with fewer blocks, simulated Student's t finds more, even with one
 SHARE = 10
 RESAMPLES = 50_000  # noise samples for quantiles: 40 lie beyond the limits of one in sixty comparisons
 SEED = 20161108
-SAME = 1e-12  # logarithms that differ by less are equal but for rounding
+SAME = 1e-12  # smaller differences of logarithms are rounding errors
 
 
 def cut(values: Array) -> int:
-    """How many values to leave out at either end; none where all in the middle are equal."""
+    """Return the number of values to leave out at each end, or 0 if all values in the middle are equal."""
     outside = cut_of(len(values))
     return (
         0 if outside and finite(values, 0) and constant(np.sort(values)[outside : len(values) - outside]) else outside
@@ -33,12 +33,14 @@ def cut(values: Array) -> int:
 
 
 def cut_of(count: int) -> int:
-    """How many of ``count`` values to leave out at either end: a tenth, at least one from ``ENOUGH`` on, none below."""
+    """Return the number of values to leave out at each end: a tenth, but at least one from ``ENOUGH`` values on, or
+    else 0.
+    """
     return max(1, count // SHARE) if count >= ENOUGH else 0
 
 
 def finite(values: Array, outside: int) -> bool:
-    """Whether all are finite but for the ``outside`` lowest and highest."""
+    """Return whether all values are finite, except the ``outside`` lowest and highest."""
     return bool(np.isfinite(np.sort(values)[outside : len(values) - outside]).all())
 
 
@@ -82,12 +84,12 @@ def scale(count: int) -> Scale:
 
 
 def constant(values: Array) -> bool:
-    """Whether two values or more are equal but for rounding."""
+    """Return whether at least two values are equal except for rounding."""
     return len(values) > 1 and finite(values, 0) and bool(np.ptp(values) <= _rounding(values))
 
 
 def same(values: Array, others: Array) -> bool:
-    """Whether two ordered samples hold the same values but for rounding."""
+    """Return whether two sorted samples are equal except for rounding."""
     if not (finite(values, 0) and finite(others, 0)):
         return bool(np.array_equal(values, others))
     return values.shape == others.shape and bool(np.all(np.abs(values - others) <= _rounding(values)))

@@ -136,8 +136,10 @@ def _other_load(evidence: Evidence) -> Iterator[Flag]:
 
 
 def differing(result: Result | None) -> Iterator[str]:
-    """How far apart the figures of a distributed generator's processes are, where that is more than noise: they
-    measured the same server."""
+    """Describe how much the processes of a distributed generator differ, if it is more than noise.
+
+    They measured the same server.
+    """
     known = (
         [one for one in result.generator if one.planned is not None and one.planned >= limits.CLIENT_REQUESTS]
         if result

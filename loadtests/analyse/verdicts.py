@@ -45,10 +45,10 @@ def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verd
 
 
 def with_failures(by_interval: Verdict, baseline: Standing, candidate: Standing) -> Verdict:
-    """The verdict, with failures taken into account.
+    """Return the verdict with failures taken into account.
 
-    An unsustained rate and lost deliveries outweigh any ratio. A setup that fails has less to do: it is neither faster
-    nor equivalent, and none is slower than it.
+    An unsustained rate and lost deliveries matter more than any ratio. A setup with failures has less to do, so it is
+    neither faster nor equivalent, and no setup is slower than it.
     """
     if candidate.overload:
         return Verdict.CANNOT_SUSTAIN
@@ -64,12 +64,20 @@ def with_failures(by_interval: Verdict, baseline: Standing, candidate: Standing)
 def blocks_needed(
     log_ratio: float, noise: Noise | None, blocks: int, delta: float, family: int
 ) -> tuple[int, int] | None:
-    """The range of blocks that would probably (four times in five) settle a comparison.
+    """Return the range of blocks that would probably (four times in five) settle a comparison.
 
-    ``log_ratio`` is the mean over ``blocks``, ``noise`` its variation between blocks, ``family`` the number of
-    comparisons adjusted for. Even numbers, as blocks come in mirrored pairs. None where the noise is not known, the
-    number too large or the range too wide. A number far off (five times the blocks) is mostly not given, or too low
-    (``tools.simulation.needed``).
+    The numbers are even, because blocks come in mirrored pairs. A number far away (five times the blocks) is usually
+    None, or too low (``tools.simulation.needed``).
+
+    Args:
+        log_ratio: The mean over ``blocks``.
+        noise: Its variation between blocks.
+        blocks: The number of blocks.
+        delta: The limit of equivalence.
+        family: The number of comparisons that the interval is adjusted for.
+
+    Returns:
+        The range, or None if the noise isn't known, the number is too large or the range too wide.
     """
     if noise is None or not isfinite(log_ratio) or blocks < 2:
         return None

@@ -1,4 +1,4 @@
-"""The search for good knobs: rounds of short trials into a run folder, until successive halving has its answer."""
+"""Search for good knobs: run rounds of short trials until successive halving has an answer."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ WARMUP_S = 0.5
 FEWEST_CONNECTIONS = 10
 LOWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
 THREADS = ("1", "2", "4", "8")
-FINE = 4  # up to this number of workers every one is tried, from there on steps of about a third
-# With as many blocks in the first round, 98 of 100 simulated searches found the best to within 5% (docs/simulations).
+FINE = 4  # up to this number every number of workers is tried, and above it steps of about a third
+# With as many blocks in the first round, 98 of 100 simulated searches found the best within 5% (docs/simulations).
 MOST_FIRST_BLOCKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class KnobSearch:
-    """A search that is about to begin: its study, one block of the first round, and the blocks of that round."""
+    """A planned search: its study with one block of the first round, and the number of blocks in that round."""
 
     study: Study
     sweep: Sweep
@@ -54,40 +54,44 @@ class KnobSearch:
 
     @property
     def trials(self) -> int:
-        """The most trials that it takes."""
+        """The maximum number of trials."""
         return halving.trials(len(self.study.entries), self.first_blocks)
 
     @property
     def seconds(self) -> float:
-        """About how long it takes."""
+        """The estimated seconds of the search."""
         return self.trials * self.trial_s
 
     @property
     def grid_seconds(self) -> float:
-        """About how long it would take to measure every candidate as often as the finalists."""
+        """The estimated seconds to measure every candidate as often as the finalists."""
         return halving.grid_trials(len(self.study.entries), self.first_blocks) * self.trial_s
 
     @property
     def trial_s(self) -> float:
-        """About how long a trial takes."""
+        """The estimated seconds of a trial."""
         return planned_seconds(self.study) / len(self.study.entries)
 
     @property
     def metric(self) -> Metric:
-        """What decides: throughput, or p99 at the fixed rate."""
+        """The decisive metric: throughput, or p99 at the fixed rate."""
         return self.study.tests[0].decisive
 
 
 def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """The search for a setup's knobs on a number of cores. Raises UserError, also where ``max_time_s`` is too short."""
+    """Plan the search for a setup's knobs on a number of cores.
+
+    Raises:
+        UserError: If an option isn't valid, or ``max_time_s`` is too short.
+    """
     sweep = candidates(setup, cores)
     if rate is None:
-        # Enough connections to keep all threads of the largest candidate busy.
+        # Enough connections to use all threads of the largest candidate.
         busy = prod(max(map(int, values)) for values in sweep.knobs.values())
         kind, load = "throughput", {"connections": max(FEWEST_CONNECTIONS, busy), "duration": DURATION_S}
     else:
         require_within("--rate", rate, LOWEST_RATE, int(MAX_RATE))
-        # Enough requests to know the 99th percentile, and some that may fail.
+        # Enough requests to know the 99th percentile, even if some fail.
         kind, load = "latency", {"rate": rate, "duration": max(DURATION_S, round(1.05 * requests_needed(99) / rate, 3))}
     table: dict[str, Any] = {
         "title": f"Good knobs for {setup.label}",
@@ -100,15 +104,22 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
 
 
 def of_setup(name: str, path: str, rate: float | None, max_time_s: float) -> KnobSearch:
-    """The search for the knobs of the setup of that name on this machine's cores. Raises UserError."""
+    """Plan the search for the knobs of a setup on this machine's cores.
+
+    Raises:
+        UserError: If an option isn't valid, or ``max_time_s`` is too short.
+    """
     [setup] = setups.find([name])
     cores = hosts.at("local").allot(os.environ.get("CORES")).servers
     return plan(setup, len(cores), path, rate, max_time_s)
 
 
 def of_study(study: Study, max_time_s: float) -> KnobSearch:
-    """The search among the cells of a sweep. Raises UserError where the study is no sweep with a single test at a known
-    load, and where ``max_time_s`` is too short."""
+    """Plan the search among the cells of a sweep.
+
+    Raises:
+        UserError: If the study isn't a sweep with a single test at a known load, or ``max_time_s`` is too short.
+    """
     if study.sweep is None:
         raise UserError(f"{study.name} is no sweep; a setup, or a study with a table [sweep], is needed")
     if len(study.tests) > 1:
@@ -130,17 +141,26 @@ def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
 def prepare(
     search: KnobSearch, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
 ) -> Execution:
-    """Makes the run folder, with the first round as its order. Raises UserError."""
+    """Create the run folder with the first round as its order.
+
+    Raises:
+        UserError: If the run can't start.
+    """
     first = dataclasses.replace(search.study, blocks=search.first_blocks)
     return preparing.prepare(first, options, bench_of, progress)
 
 
 class NoAdvice(UserError):
-    """No candidate has a valid trial in which it answered its requests."""
+    """No candidate has a valid trial with answered requests."""
 
 
 def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> AdviceOutcome:
-    """Runs round after round; run.json keeps what was decided. Raises NoAdvice, and TooBusy as ``runs.execute``."""
+    """Run all rounds. run.json contains the decisions.
+
+    Raises:
+        NoAdvice: If no candidate has a result.
+        TooBusy: See ``runs.execute``.
+    """
     begun = time.monotonic()
     run = execution.run
     halvings = Halving(
@@ -159,12 +179,12 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
 
 
 def _append(run: Run, step: Round) -> None:
-    """Puts a round at the end of the run's order; the first is there already."""
+    """Append a round to the run's order, unless it is the first round."""
     record = run.record
     before = [slot for slot in record.order if slot.block < step.blocks[0]]
     chosen = tuple(entry for entry in record.study.entries if entry.label in step.candidates)
     of_round = dataclasses.replace(record.study, entries=chosen, blocks=len(step.blocks))
-    # Another round, another shuffle.
+    # Each round has another shuffle.
     slots = schedule(of_round, record.seed + step.blocks[0] - 1)
     more = [
         dataclasses.replace(slot, number=len(before) + slot.number, block=step.blocks[slot.block - 1]) for slot in slots
@@ -173,9 +193,13 @@ def _append(run: Run, step: Round) -> None:
 
 
 def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]]:
-    """The values of a round by candidate and block, without candidates that failed by their own fault or left requests
-    unanswered: a percentile of the answers that they did give is no merit."""
-    last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}  # a repeat takes the place
+    """Return the values of a round by candidate and block.
+
+    Candidates are left out if they failed by their own fault or didn't answer some requests, because a percentile of
+    the remaining answers isn't comparable.
+    """
+    # a repeat replaces its first attempt
+    last = {trial.number: trial for trial in run.trials() if trial.block in step.blocks}
     failed = {trial.label for trial in last.values() if is_setups_own(trial.flags)}
     values: dict[str, dict[int, float]] = {label: {} for label in step.candidates if label not in failed}
     for trial in last.values():
@@ -191,7 +215,7 @@ def _values(run: Run, step: Round, metric: Metric) -> dict[str, dict[int, float]
 
 def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcome | None, seconds: float) -> None:
     ran = sum(len(past.candidates) * len(past.blocks) for past in halvings.rounds)
-    pace = seconds / (ran * search.trial_s) if ran else 1.0  # how long a trial really took, against what was planned
+    pace = seconds / (ran * search.trial_s) if ran else 1.0  # the actual time of a trial relative to the planned time
     run.update(
         advice=Advice(
             metric=search.metric.name,
@@ -204,7 +228,11 @@ def _keep(run: Run, search: KnobSearch, halvings: Halving, outcome: AdviceOutcom
 
 
 def candidates(setup: Setup, cores: int) -> Sweep:
-    """The sweep over the setup's WORKERS and THREADS, the simplest first. Raises UserError where it takes neither."""
+    """Return the sweep over the setup's WORKERS and THREADS, with the simplest candidate first.
+
+    Raises:
+        UserError: If the setup uses neither.
+    """
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
     if not taken:
@@ -213,7 +241,7 @@ def candidates(setup: Setup, cores: int) -> Sweep:
 
 
 def takes(setup: Setup, knob: str) -> bool:
-    """Whether the setup's file uses the knob."""
+    """Return whether the setup's file uses the knob."""
     lines = setup.file.read_text(encoding="utf-8").splitlines()
     return any(
         re.search(rf"%\(ENV_BENCH_{knob}\)|\${{?BENCH_{knob}\b", line) for line in lines if not line.startswith(";")
@@ -221,7 +249,7 @@ def takes(setup: Setup, knob: str) -> bool:
 
 
 def workers(cores: int) -> tuple[str, ...]:
-    """From 1 to twice the cores and one more, which is where Gunicorn's documentation begins."""
+    """Return the numbers of workers from 1 to twice the cores plus one, the value in Gunicorn's documentation."""
     most = 2 * cores + 1
     found = [1]
     while found[-1] < most:

@@ -1,4 +1,4 @@
-"""What the trials of a run share: host, servers, engines, cores. A test hands in others."""
+"""The shared context of a run's trials: host, servers, engines and cores. Tests can replace its parts."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ HERE = "local"
 
 @dataclasses.dataclass
 class Bench:
-    """What the trials of a run share.
+    """The shared context of a run's trials.
 
-    ``serve`` starts a setup under its knobs, with supporting services, on a port. ``contract`` is what the setups must
-    answer (``loadtests.measure.contract_check``), ``seed`` the run's, ``mhz`` the frequencies so far by machine (None:
-    the servers'). ``client_records`` and ``service_records`` are known once ``require`` has passed.
+    ``serve`` starts a setup with its knobs and supporting services on a port. ``contract`` contains the required
+    answers (``loadtests.measure.contract_check``), ``seed`` is the run's seed, and ``mhz`` contains the frequencies so
+    far by machine (None: the servers' machine). ``client_records`` and ``service_records`` are known after ``require``.
     """
 
     host: Host
@@ -65,20 +65,24 @@ class Bench:
 
     @property
     def url(self) -> str:
-        """Where the setups will answer, without a path."""
+        """The setups' address without a path."""
         return f"http://{self.host.address(self.bind)}:{self.port}"
 
     def serving(
         self, entry: Entry, start_options: StartOptions = NO_START_OPTIONS, port: int | None = None
     ) -> AbstractContextManager[Serving]:
-        """The entry's setup under its knobs, started with what a test needs; on the bench's port by default. Raises
-        NotServing and UserError on entering."""
+        """Start the entry's setup with its knobs and the test's services, by default on the bench's port.
+
+        Raises:
+            NotServing: If the setup doesn't start.
+            UserError: If the port is taken.
+        """
         knobs = {**entry.env, **dict(start_options.knobs)}
         env = {**knobs, **self.cores.knobs(knobs)}
         return self.serve(self.setups[entry.setup], env, start_options.services, port or self.port)
 
     def obstacle(self, entry: Entry) -> str | None:
-        """Why the entry's setup cannot serve the application under its knobs, in a few words; None where it can."""
+        """Return why the entry's setup can't serve the application with its knobs, or None if it can."""
         setup, name = self.setups[entry.setup], self.python_of(entry)
         if setups.tls(entry.env) and (lacks := self.host.missing(("openssl",))) is not None:
             return lacks
@@ -95,7 +99,7 @@ class Bench:
         return other_stacks.missing_python(name) or on_python.obstacle(setup)
 
     def refused(self, entry: Entry, test: Test) -> str | None:
-        """Why the entry's setup cannot be measured in a test under its knobs, in words; None where it can."""
+        """Return why the entry's setup can't be measured in a test with its knobs, or None if it can."""
         over_tls, demands = setups.tls(entry.env), set(test.work.setup_features)
         if over_tls:
             demands.add("tls")
@@ -108,19 +112,23 @@ class Bench:
         return self.application.refused(self.setups[entry.setup], demands, test.requests)
 
     def python_of(self, entry: Entry) -> str:
-        """The Python that the entry's setup runs on where that is not the benchmark's; else empty."""
+        """Return the entry's Python if it isn't the benchmark's, or else an empty string."""
         return entry.env.get("PYTHON") or ("" if self.application.own else os.environ.get("PYTHON", ""))
 
     def stacks_of(self, entry: Entry) -> list[str]:
-        """The stack that the entry's setup runs on, where that is another than the benchmark's own."""
+        """Return the entry's stack if it isn't the benchmark's."""
         return [name for name in (self.setups[entry.setup].stack, self.python_of(entry)) if name]
 
     def services_of(self, entry: Entry) -> tuple[str, ...]:
-        """The services that the entry's setup and its knobs ask for."""
+        """Return the services that the entry's setup and its knobs need."""
         return _services_of(entry, self.setups, self.application)
 
     def ports(self, count: int) -> list[int]:
-        """Free ports for setups that run at once, from the bench's own on. Raises UserError."""
+        """Return free ports for setups that run at the same time, starting with the bench's port.
+
+        Raises:
+            UserError: If there aren't enough free ports.
+        """
         found: list[int] = []
         for port in range(self.port, LAST_PORT + 1):
             if len(found) == count:
@@ -138,8 +146,18 @@ class Bench:
     def load(
         self, test: Test, url: str, bodies: Sequence[bytes | None] = (), chance: int = 0, entry: Entry | None = None
     ) -> Load:
-        """The load of a test on a server at ``url``, in the WebSocket dialect of the entry's setup. ``bodies`` are the
-        expected answers, ``chance`` seeds what is random. Raises UserError."""
+        """Return the load of a test on a server at ``url``, in the WebSocket dialect of the entry's setup.
+
+        Args:
+            test: The test.
+            url: The server's address.
+            bodies: The expected bodies.
+            chance: The seed of random decisions.
+            entry: The entry.
+
+        Raises:
+            UserError: If the load isn't valid.
+        """
         load = test.load(url, self.application.addressed(test.requests), bodies, self.cores.generator[0], chance)
         load = self.clients.share(load)
         if entry is not None:
@@ -147,7 +165,11 @@ class Bench:
         return self.application.with_script(load)
 
     def require(self, study: Study) -> None:
-        """Raises UserError for what can be known to go wrong before anything is started."""
+        """Check everything that can be known before anything starts.
+
+        Raises:
+            UserError: If a trial would fail.
+        """
         for service in self.service_hosts.machines:
             for entry in study.entries:
                 self._require_no_cores(entry, service.name)
@@ -171,7 +193,11 @@ class Bench:
         self.service_records = self.service_hosts.look(self.host, self.port, self.allow_remote)
 
     def _require_able(self, test: Test) -> None:
-        """Raises UserError where an engine is missing or cannot make the test's load, or its services cannot start."""
+        """Check that the engine can generate the test's load, and that its services can start.
+
+        Raises:
+            UserError: If they can't.
+        """
         try:
             engine = self.engine(test.engine)
             engine.require()
@@ -188,12 +214,16 @@ class Bench:
             raise UserError(f"test {test.name}: {lacks}")
 
     def _lacking(self, names: Sequence[str]) -> str | None:
-        """What the first of these services that cannot start lacks; None where all can."""
+        """Describe the first of these services that can't start, or return None if all can."""
         lacking = ((name, self.host.missing(services.known()[name].needs)) for name in names)
         return next((f"the service {name}: {lacks}" for name, lacks in lacking if lacks is not None), None)
 
     def _require_postgresql(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Raises UserError where PgBouncer would have nothing behind it."""
+        """Check that PgBouncer has a database behind it.
+
+        Raises:
+            UserError: If a test doesn't use PostgreSQL.
+        """
         for test in tests:
             if services.PGBOUNCER in self.services_of(entry) and POSTGRESQL not in test.services:
                 raise UserError(
@@ -201,7 +231,11 @@ class Bench:
                 )
 
     def _require_no_cores(self, entry: Entry, service: str) -> None:
-        """Raises UserError where a service on its own machine is to have cores of the servers' machine as well."""
+        """Refuse cores of the servers' machine for a service on its own machine.
+
+        Raises:
+            UserError: If an entry wants both.
+        """
         cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
         if cores and service in self.services_of(entry):
             raise UserError(
@@ -210,7 +244,11 @@ class Bench:
             )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
-        """Raises UserError where a test requests a view that cannot fetch behind the entry's setup."""
+        """Check that all requested views can fetch behind the entry's setup.
+
+        Raises:
+            UserError: If a view can't.
+        """
         setup = self.setups[entry.setup]
         for test in tests if not self.application.own else ():
             if self.refused(entry, test) is not None:
@@ -229,7 +267,11 @@ def make_bench(
     clients: Clients | None = None,
     service_hosts: ServiceHosts | None = None,
 ) -> Bench:
-    """The bench of a study on a host. Raises UserError."""
+    """Create the bench of a study on a host.
+
+    Raises:
+        UserError: If the host can't be used.
+    """
     known = {setup.name: setup for setup in setups.find(entry.setup for entry in study.entries)}
     of_setups = {name for entry in study.entries for name in _services_of(entry, known, application)}
     apart = (service_hosts or ServiceHosts()).used_by(
@@ -256,14 +298,19 @@ def make_bench(
 
 
 def _services_of(entry: Entry, known: Mapping[str, Setup], application: Application) -> tuple[str, ...]:
-    """The services that an entry's setup and, for the sample project, its knobs ask for."""
+    """Return the services that an entry's setup and, for the sample project, its knobs need."""
     of_knobs = () if application.own else services.required_by(entry.env)
     return tuple(dict.fromkeys([*known[entry.setup].services, *of_knobs]))
 
 
 def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
-    """Makes the bench of a study on these hosts; a project of the user's ``own`` is served here only. Raises
-    UserError."""
+    """Return a function that creates the bench of a study on these hosts.
+
+    A project of the user's ``own`` can only be served on this machine.
+
+    Raises:
+        UserError: If the options aren't valid.
+    """
     clients = Clients.parse(options)
     apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
     if own and (options.servers or options.services):
@@ -276,13 +323,17 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
 
 
 def bench_of_run(record: RunRecord) -> BenchOf:
-    """Makes the bench of a run that was begun, on the same hosts and with the consent that was given then."""
+    """Return a function that creates the bench of an existing run, with the same hosts and the same consent."""
     unproven = any(one.round_trip_ms is None for one in (record.servers, *record.service_hosts) if one is not None)
     return bench_for(HostOptions.of_record(record), allow_remote=unproven, own=False)
 
 
 def _require_recipe(test: Test) -> None:
-    """Raises UserError where a test names a recipe that is none, or no origin that could play it."""
+    """Check the recipe of a test.
+
+    Raises:
+        UserError: If the recipe isn't valid, or no origin plays it.
+    """
     if ORIGIN not in test.services:
         raise UserError(f'test {test.name}: recipe: no origin plays it; services = ["{ORIGIN}"] is needed')
     try:

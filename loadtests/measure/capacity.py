@@ -1,4 +1,4 @@
-"""Finds a capacity with an engine: the search says what to probe, the engine probes, the judge judges."""
+"""Find a capacity with an engine: the search selects probes, the engine runs them, and the judge decides."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from loadtests.records import CapacityRecord, Evidence, ProbeRecord, Result, Sec
 from loadtests.records.histogram import Histogram
 from loadtests.workload import Load
 
-DELAY_ALLOWED = 0.5  # of a limit
-ON_THEIR_WAY = 0.01  # of what was due before a probe was stopped: need not have been sent yet
-OF = {"lag": LAG, "delay": EVENT_DELAY}  # what a limit may be of, besides response times
-CONFIRMING = 3  # long probes that settle a rate that short ones found: of that rate, and to either side
+DELAY_ALLOWED = 0.5  # as a share of the limit
+ON_THEIR_WAY = 0.01  # the share of the due requests that may not have been sent yet when a probe is stopped
+OF = {"lag": LAG, "delay": EVENT_DELAY}  # the other times that a limit can apply to
+CONFIRMING = 3  # long probes to settle a rate that short ones found: this rate, and a rate on either side
 
 RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
 
 
 @dataclasses.dataclass(frozen=True)
 class Probed:
-    """A probe that was made."""
+    """A completed probe."""
 
     probe: Probe
     result: Result
     judgement: Judgement
 
     def record(self) -> ProbeRecord:
-        """As a trial keeps it."""
+        """Return the record of the probe."""
         return ProbeRecord(
             rate=self.probe.rate,
             duration_s=self.probe.duration_s,
@@ -55,7 +55,7 @@ class Probed:
 
 @dataclasses.dataclass(frozen=True)
 class FoundCapacity:
-    """The capacity, and every probe that led to it."""
+    """The capacity, and all probes that led to it."""
 
     capacity: SearchedCapacity
     objective: Objective
@@ -63,13 +63,13 @@ class FoundCapacity:
 
     @property
     def confirming(self) -> int | None:
-        """The index of the last probe that confirmed the rate; None where none did."""
+        """The index of the last probe that confirmed the rate, or None."""
         confirmed = (Outcome.PASS, Purpose.CONFIRM, self.capacity.rate)
         found = [(one.judgement.outcome, one.probe.purpose, one.probe.rate) == confirmed for one in self.probes]
         return len(found) - 1 - found[::-1].index(True) if any(found) else None
 
     def record(self) -> CapacityRecord:
-        """As a trial keeps it."""
+        """Return the record of the search."""
         return CapacityRecord(
             rate=self.capacity.rate,
             above=self.capacity.above,
@@ -88,11 +88,15 @@ def find(
     on_probe: Callable[[Probed], None] = lambda probed: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> FoundCapacity:
-    """The highest rate at which ``load`` is within the objective.
+    """Find the highest rate at which a load meets the objective.
 
-    ``load`` gives all but rate and duration; each probe has other random arrivals. The search's rates are of what it
-    counts: a broadcast makes several deliveries of each send. ``run_load`` runs one probe, ``on_probe`` is called with
-    each that has been judged.
+    Args:
+        load: The load without its rate and duration. Each probe has other random arrivals.
+        objective: The objective.
+        plan: The plan. Its rates are in counted units, so a send of a broadcast counts as several deliveries.
+        run_load: Runs one probe.
+        on_probe: Gets each judged probe.
+        clock: Returns the time in seconds.
     """
     end = clock() + (math.inf if plan.max_s is None else plan.max_s)
     steps = CapacitySearch(plan)
@@ -111,7 +115,7 @@ def find(
 
 
 def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
-    """About how long a search would take that the time ended; None where something else did."""
+    """Estimate how long a search would need that ran out of time. Return None if something else ended it."""
     if plan.max_s is None or found.capacity.limited_by is not LimitedBy.TIME:
         return None
     confirmed = found.capacity.rate is not None
@@ -125,7 +129,7 @@ def enough_s(found: FoundCapacity, plan: SearchPlan) -> float | None:
 
 
 def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result, str | None]:
-    """One probe, stopped as soon as it is lost; and why it was lost."""
+    """Run one probe, and stop it as soon as it can't pass. Return the result and why it was stopped."""
     seconds: list[Second] = []
     lost: str | None = None
 
@@ -139,7 +143,7 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result,
 
 
 def _rate(load: Load, seconds: Sequence[Second]) -> float:
-    """What is sent per second; of journeys, which make more requests or fewer, as much as in the busiest second."""
+    """Return the requests per second. Journeys have no fixed rate, so return the value of their busiest second."""
     return load.rate if load.rate is not None else max((second.sent for second in seconds), default=0)
 
 
@@ -148,7 +152,7 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
     missing = due - deliveries.delivered if deliveries else 0
     percentiles = dict(result.response_time_ms)
     for limit in objective.limits:
-        if limit.of:  # infinite where nothing was due, for nobody was there to receive
+        if limit.of:  # infinite if nothing was due because there were no receivers
             late = OF[limit.of].percentile(result, limit.key)
             percentiles[limit.name] = math.inf if late is None else late
     return ProbeFigures(
@@ -169,11 +173,16 @@ def _figures(load: Load, result: Result, objective: Objective, lost: str | None)
 
 
 def _over(load: Load, result: Result, objective: Objective, missing: float) -> dict[str, float] | None:
-    """The number of answers that took longer than each limit, by its name; of deliveries and events in messages' and
-    requests' worth, missing ones included. None where the engine keeps no times."""
+    """Return the number of answers above each limit by its name.
+
+    Deliveries and events are converted to messages and requests, and include missing ones.
+
+    Returns:
+        The numbers, or None if the engine doesn't record times.
+    """
     streams = result.streams
     events, lost = (streams.due / max(result.planned, 1), streams.missing) if streams else (1.0, 0)
-    # By what a limit is of: the histogram, how many are missing, and how many are one answer's worth.
+    # For each kind of limit: the histogram, the number missing, and the number per answer.
     ways = {
         "": ("response_time", 0, 1.0),
         "lag": ("lag", missing, load.counts_each),
@@ -189,10 +198,10 @@ def _over(load: Load, result: Result, objective: Objective, missing: float) -> d
 
 
 def generator_limit(result: Result, objective: Objective, stopped: bool) -> str | None:
-    """Why the generator, not the server, limited a probe; None where it did not.
+    """Return why the generator, not the server, limited a probe, or None if it didn't.
 
-    Its delay in sending and in reading, at a percentile, is compared with what the objective allows there: less than
-    half of that seldom turns a pass into a fail.
+    The generator's sending and reading delays at a percentile are compared with the limit. A delay of less than half
+    the limit rarely turns a pass into a fail.
     """
     evidence = generator_evidence(result)
     if stopped and result.planned - evidence["sent"] <= max(1, ON_THEIR_WAY * result.planned):
@@ -210,10 +219,10 @@ def generator_limit(result: Result, objective: Objective, stopped: bool) -> str 
 
 
 def generator_evidence(result: Result) -> dict[str, Any]:
-    """What a result says of the generator, as fields of ``Evidence``.
+    """Return the result's information about the generator, as fields of ``Evidence``.
 
-    Its scheduling delay is the pacing lag: the rest of the send lag is the wait for a connection, which the server
-    causes. For the same reason requests that were never sent are the generator's only where none had to wait.
+    The pacing lag is the generator's scheduling delay. The rest of the send lag is the wait for a connection, which the
+    server causes. For the same reason, unsent requests are only the generator's fault if no request had to wait.
     """
     return {
         "generator_cpu": readings.generator_cpu(result),

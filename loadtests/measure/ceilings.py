@@ -1,8 +1,8 @@
-"""The ceiling of each setup, measured for a second before the first block, where a study leaves a rate to the run.
+"""Measure the ceiling of each setup for a second before the first block, if the run must find a rate.
 
-A rate that one setup cannot sustain says nothing of its response times, and one far below all ceilings little of a
-setup under load. So the rate is a share of the lowest ceiling, the same for all setups. Ceilings of broadcasts are
-delivered messages: a channel layer takes more than it delivers.
+A rate that one setup can't sustain doesn't show its response times, and a rate far below all ceilings doesn't show a
+setup under load. The rate is therefore a share of the lowest ceiling, and the same for all setups. The ceilings of
+broadcasts are delivered messages, because a channel layer accepts more than it delivers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from loadtests.records.run.run_record import Ceilings
 
 
 def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> tuple[Study, Ceilings]:
-    """The study with the rates that were left to the run, and the ceilings by test and label, in what the test sends
-    per second. Raises UserError where no setup has a ceiling."""
+    """Return the study with its rates, and the ceilings by test and label in the test's sends per second.
+
+    Raises:
+        UserError: If no setup has a ceiling.
+    """
     searches = study.ceiling_tests
     distinct = {search.name: search for search in searches.values()}
     found: Ceilings = {name: {} for name in distinct}
@@ -40,7 +43,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
             raise UserError(trial.log)
         why[trial.test] = f": {reason_of(trial.log)}" if trial.log else ""
         ceiling = distinct[trial.test].sustained_rate(trial)
-        # Contention makes it no less a ceiling.
+        # Even with contention, it is a ceiling.
         if ceiling and not is_setups_own(trial.flags):
             found[trial.test][trial.label] = round(ceiling, 1)
     for name, by_label in found.items():
@@ -56,10 +59,10 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
 
 
 def _trials(bench: Bench, study: Study, planned: list[PlannedTrial]) -> Iterator[Trial]:
-    """As many setups at once as may run at once, or one by one where the study is not interleaved."""
+    """Run the searches with as many setups at once as the study allows, or one by one if it isn't interleaved."""
     labels = list(dict.fromkeys(one.entry.label for one in planned))
     most = (study.at_once or max(1, len(labels))) if study.interleave else 1
-    with pinned(bench.cores.generator[0]):  # off the servers' cores, as in the run itself
+    with pinned(bench.cores.generator[0]):  # not on the servers' cores, as in the run itself
         for first in range(0, len(labels), most):
             group = [one for one in planned if one.entry.label in labels[first : first + most]]
             for trials in run_interleaved(bench, group, lambda what, seconds: None):

@@ -1,7 +1,7 @@
-"""Starts each setup in turn and compares its answers with those of the first: ``python -m loadtests check``.
+"""Start each setup in turn and compare its answers with the first setup's: ``python -m loadtests check``.
 
-Setups for WebSockets are sent cases of their own instead (``loadtests.serve.websocket_cases``). The requests are those
-of the sample project's contract, or those that are named for a project of the user's.
+Setups for WebSockets get separate test cases (``loadtests.serve.websocket_cases``). The requests are those of the
+sample project's contract, or the user's for their own project.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from loadtests.setups.application.progress import Announce
 from loadtests.setups.needs import missing
 from loadtests.workload import Conversation, Request
 
-LEAST_FETCH_TIMEOUT_S = 1.0  # a machine that is slow for a moment is no difference between setups
-RECIPE = "fast"  # what the origin plays: answers that are alike at all times
-REFERENCE = "gunicorn"  # WSGI is what Django's views have been written for the longest
+LEAST_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
+RECIPE = "fast"  # the origin's recipe, with the same answers at all times
+REFERENCE = "gunicorn"  # Django's views have been written for WSGI for the longest time
 
-HASH_SEED = {"PYTHONHASHSEED": "0"}  # the order of sets differs between processes otherwise
+HASH_SEED = {"PYTHONHASHSEED": "0"}  # otherwise the order of sets differs between processes
 
 Start = Callable[[Setup], AbstractContextManager[Serving]]
 Answers = dict[str, Answer | str]  # by the request's name
@@ -39,7 +39,7 @@ Answers = dict[str, Answer | str]  # by the request's name
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """A request that a setup answered otherwise than the reference did; both answers in words."""
+    """A request that a setup answered differently from the reference, with both answers as text."""
 
     setup: str
     request: Request
@@ -49,12 +49,17 @@ class Difference:
 
 @dataclasses.dataclass
 class Check:
-    """What a check found, by setup: ``not_asked`` counts requests that were not sent, by reason; ``websocket_cases``
-    are the number of cases and what failed in them, ``websocket_failures`` what failed over the user's WebSockets.
-    ``errors`` are requests that a project of the user's answers with a server's error or not at all, and how;
-    ``unexpected`` those that it answers with another status than the request's, and with which.
-    ``varying`` are requests whose answers from the first setup vary in their body, or from one start to the next.
-    ``logs`` are the ends of the logs of setups that answered with a server's error."""
+    """The results of a check by setup.
+
+    Attributes:
+        not_asked: The numbers of requests that were not sent, by reason.
+        websocket_cases: The numbers of WebSocket cases and their failures.
+        websocket_failures: The failures over the user's WebSockets.
+        errors: The requests that the user's project answers with a server error or not at all.
+        unexpected: The requests with another status than expected.
+        varying: The requests whose answers from the first setup vary in their bodies, or between two starts.
+        logs: The ends of the logs of setups with server errors.
+    """
 
     requests: Sequence[Request]
     compared: list[Setup] = dataclasses.field(default_factory=list)
@@ -77,7 +82,7 @@ class Check:
 
     @property
     def good(self) -> bool:
-        """Whether every setup serves and answers as the reference does, also over WebSockets."""
+        """Whether every setup serves and answers like the reference, also over WebSockets."""
         broken = [*self.websocket_failures.values(), *(sentences for _, sentences in self.websocket_cases.values())]
         return not (self.failed or self.differences or self.errors or self.only_redirects or any(broken))
 
@@ -89,9 +94,17 @@ def check(
     application: Application | None = None,
     requests: Sequence[Request] = REQUESTS,
 ) -> Check:
-    """Compares the answers of the setups with those of the reference, which is started first. Without an application
-    the sample project is served. Raises UserError, also for a setup that was ``named`` and cannot be started here; one
-    that was not is skipped.
+    """Compare the answers of the setups with the answers of the reference, which is started first.
+
+    Args:
+        found: The setups. A setup that can't be started is skipped.
+        named: The names of setups that must not be skipped.
+        progress: Reports the steps.
+        application: The application. The default is the sample project.
+        requests: The requests.
+
+    Raises:
+        UserError: If a named setup can't be started on this machine.
     """
     application = application or sample()
     requests, needed, knobs = _fetchable(application, requests)
@@ -119,8 +132,14 @@ def check(
 def _fetchable(
     application: Application, requests: Sequence[Request]
 ) -> tuple[Sequence[Request], Sequence[str], Mapping[str, str]]:
-    """The requests without those to views that cannot fetch here, where the origin cannot be started or HTTP_CLIENT
-    does not fit; the services that they need, and knobs. Raises UserError where none is left."""
+    """Remove requests to views that can't fetch, because the origin can't start or HTTP_CLIENT isn't suitable.
+
+    Returns:
+        The requests, the services that they need, and knobs.
+
+    Raises:
+        UserError: If no request is left.
+    """
     if application.own:
         return requests, (), {}
     client = os.environ.get("HTTP_CLIENT", "")
@@ -145,7 +164,11 @@ class _Checker:
     result: Check
 
     def servable(self, chosen: Sequence[Setup], named: Collection[str]) -> list[Setup]:
-        """The setups that can be served here; the others are skipped, or raise UserError where they were named."""
+        """Return the setups that can be served on this machine, and skip the others.
+
+        Raises:
+            UserError: If a named setup can't be served, or no setup can.
+        """
         found = []
         for setup in chosen:
             obstacle = self.application.obstacle(setup)
@@ -160,7 +183,7 @@ class _Checker:
         return found
 
     def compare(self, chosen: Sequence[Setup], start: Start) -> None:
-        """Sends each setup the requests and notes what differs from the answers of the first."""
+        """Send the requests to each setup, and note the differences from the first setup's answers."""
         application, result = self.application, self.result
         expected: Answers | None = None
         for setup in chosen:
@@ -177,7 +200,7 @@ class _Checker:
             except NotServing as error:
                 result.failed.append((setup, error))
                 if expected is None and not application.own:
-                    break  # there is nothing to compare with
+                    break  # there are no answers to compare with
                 continue
             expected = given if expected is None else expected
             result.compared.append(setup)
@@ -223,14 +246,14 @@ class _Checker:
         return kept
 
     def _talk(self, setup: Setup, server: Serving) -> None:
-        """Sends a message over the WebSockets of the user's, where there are any and the setup has them."""
+        """Send a message over the user's WebSockets, if there are any and the setup supports them."""
         own = self.application.websocket
         if own is not None and self.application.refused(setup, [WEBSOCKET]) is None:
             request, conversation = own.request(self.application.host), own.scripted(Conversation("echo"))
             self.result.websocket_failures[setup.name] = scripted.verified(server, request, conversation)
 
     def send_cases(self, chosen: Sequence[Setup], start: Start) -> None:
-        """Sends setups for WebSockets their cases."""
+        """Run the test cases of setups for WebSockets."""
         for setup in chosen:
             self.progress(setup.name)
             try:
@@ -241,7 +264,7 @@ class _Checker:
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:
-    """Whether two setups answered alike; two that do not answer are alike as well."""
+    """Return whether two setups gave the same answer, or both didn't answer."""
     if isinstance(reference, str) or isinstance(given, str):
         return reference == given
     return not differing_headers(reference, given) and meets(given, expectation(reference, own=False))

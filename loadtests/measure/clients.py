@@ -1,4 +1,4 @@
-"""Who makes the load with this machine: machines that are reached over SSH, or workers that come by themselves."""
+"""The other sources of load: machines over SSH, or workers that users start."""
 
 from __future__ import annotations
 
@@ -26,14 +26,22 @@ LOCUST_PORT = 5557
 def expected_workers(
     expect_workers: int, master_bind: str = f"127.0.0.1:{LOCUST_PORT}", expect_workers_max_wait: str = "5m"
 ) -> ExpectedWorkers:
-    """Workers that come by themselves, as options describe them. Raises UserError."""
+    """Parse the options of workers that users start.
+
+    Raises:
+        UserError: If a value isn't valid.
+    """
     require_within("--expect-workers", expect_workers, 1, MAX_PROCESSES)
     host, port = host_and_port(master_bind, "--master-bind")
     return ExpectedWorkers(expect_workers, f"{host}:{port}", decode.duration(expect_workers_max_wait))
 
 
 def host_and_port(text: str, whose: str) -> tuple[str, int]:
-    """From ``10.0.0.1:5557``, or without a port, which is then Locust's. Raises UserError."""
+    """Parse an address such as ``10.0.0.1:5557``. The default port is Locust's.
+
+    Raises:
+        UserError: If it isn't valid.
+    """
     host, _, port = text.partition(":")
     if not host or not (port or str(LOCUST_PORT)).isdecimal() or not 0 <= int(port or LOCUST_PORT) <= 65_535:
         raise UserError(f"{whose}: {shown(text)}: write an IPv4 address or a name, and a port: 10.0.0.1:{LOCUST_PORT}")
@@ -42,14 +50,21 @@ def host_and_port(text: str, whose: str) -> tuple[str, int]:
 
 @dataclasses.dataclass(frozen=True)
 class Clients:
-    """Machines that make a part of the load, or the ``workers`` that make all of it; none where this machine does."""
+    """The machines that generate a part of the load, or the ``workers`` that generate all of it.
+
+    If there are neither, this machine generates the load.
+    """
 
     others: Others = ()
     workers: ExpectedWorkers | None = None
 
     @classmethod
     def parse(cls, options: HostOptions) -> Clients:
-        """From ``ssh://a,ssh://b``, with servers on another host, or of workers that come. Raises UserError."""
+        """Parse ``ssh://a,ssh://b``, or the options of workers that users start.
+
+        Raises:
+            UserError: If the options aren't valid.
+        """
         if options.workers is not None:
             one = options.workers
             return cls(Expected(one.count, *host_and_port(one.bind, "--master-bind"), one.max_wait_s), one)
@@ -68,21 +83,25 @@ class Clients:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """Those of machines that are reached over SSH."""
+        """The addresses of machines over SSH."""
         return self.others if isinstance(self.others, tuple) else ()
 
     @property
     def parts(self) -> int:
-        """In how many parts the load is made: by these and, without workers that come, by this machine."""
+        """The number of parts of the load, including this machine's part."""
         return len(self.others) + (self.workers is None)
 
     @property
     def at_hand(self) -> Clients:
-        """Without those that would be waited for."""
+        """The clients without workers that the run would have to wait for."""
         return self if self.workers is None else Clients()
 
     def engine(self, name: str) -> Engine:
-        """The engine of that name, with its load made on all of them. Raises UserError."""
+        """Return an engine that generates its load on all clients.
+
+        Raises:
+            UserError: If the engine doesn't support this.
+        """
         found = engines.get(name)
         if not self.others:
             return found
@@ -92,22 +111,31 @@ class Clients:
         return found.shared_with(self.others)
 
     def share(self, load: Load) -> Load:
-        """The load in as many parts. Raises UserError where it cannot be shared."""
+        """Divide the load into parts.
+
+        Raises:
+            UserError: If this isn't possible.
+        """
         if not self.others:
             return load
         if load.processes > 1:
             where = "with --expect-workers each worker" if self.workers else "with --clients each machine"
             raise UserError(f"{where} has one injector; leave out injectors")
-        # Each user has a connection, whatever their number is.
+        # Each user has a connection, so the number of connections must be at least the number of parts.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
 
     def look(
         self, host: Host, bind: str, port: int, allow_remote: bool, service_hosts: Iterable[Host] = ()
     ) -> tuple[OtherClient, ...]:
-        """Describes each, and its way to a port of the servers' host, which must prove its identity there. Raises
-        UserError, also where one is another client's, a service's or the servers' machine by another name: each would
-        count the other's load as other load. Workers that come may share a machine."""
+        """Describe each client and its network to a port of the servers' host. The host must prove its identity.
+
+        Workers that users start may share a machine.
+
+        Raises:
+            UserError: If the port can't be reached, or a client is also the machine of another client, a service or the
+                servers. Each would count the other's work as other load.
+        """
         if not self.others:
             return ()
         names = {one.boot(): one.name for one in (*service_hosts, host) if one.boot() != boot()}

@@ -1,8 +1,8 @@
-"""The contract of a run: the baseline's answers before the first trial, which every setup must give before each trial.
+"""The contract of a run: the baseline's answers before the first trial. Every setup must give them before each trial.
 
-In the preflight the baseline is started (once for all tests with the same supporting services) and sent each request of
-each test; its answers are kept in run.json. A project that does not import, a database that is down or a path that is
-not there shows here, in one line, before anything is written.
+In the preflight, the baseline is started (once for all tests with the same supporting services) and gets all requests
+of all tests. run.json contains its answers. A project with an import error, a database that is down or a missing path
+leads to an error of one line before anything is written.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from loadtests.serve.serving import NotServing, Serving
 from loadtests.serve.signed_in import NotSignedIn
 from loadtests.workload import Request
 
-NOT_SHOWN = (302, 401, 403)  # the answer to those who are not signed in, or may not see a page
+NOT_SHOWN = (302, 401, 403)  # the answers to users who aren't logged in or may not see a page
 
 
 @dataclasses.dataclass(frozen=True)
 class Preflight:
-    """The baseline's answers to each test, and the memory that it then takes, in MB."""
+    """The baseline's answers to each test, and its memory in MB after these requests."""
 
     contract: Contract
     memory_mb: float
 
 
 def preflight(bench: Bench, study: Study) -> Preflight:
-    """Starts the study's baseline and sends it each request.
+    """Start the study's baseline and send each request.
 
-    Raises UserError where it does not start, or a request is answered otherwise than the study expects.
+    Raises:
+        UserError: If it doesn't start, or an answer differs from the study's expectation.
     """
     baseline = next(entry for entry in study.entries if entry.label == study.baseline)
     found: Contract = {}
@@ -71,7 +72,7 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
 
 
 def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
-    """What is likely to help where a project of the user's refuses the host, or the user."""
+    """Return a hint if the user's project refuses the host or the user."""
     if isinstance(given, str):
         return ""
     if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
@@ -82,7 +83,11 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
 
 
 def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...]:
-    """The test's requests, for the project's host, and signed in where its users are. Raises NotSignedIn."""
+    """Return the test's requests with the project's host and, if the test has users, their session.
+
+    Raises:
+        NotSignedIn: If the login fails.
+    """
     requests = bench.application.addressed(test.requests)
     users = bench.load(test, server.url).users
     if users is None or users.sign_in is None:
@@ -92,8 +97,7 @@ def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...
 
 
 def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
-    """The bodies that the test's requests must be answered with under load, and all differences from the contract, in
-    sentences."""
+    """Return the expected bodies of the test's requests under load, and sentences about breaches of the contract."""
     try:
         requests = requests_of(bench, server, test)
     except NotSignedIn as error:
@@ -103,7 +107,7 @@ def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[l
 
 
 def broken_dialect(bench: Bench, server: Serving, test: Test, entry: Entry) -> list[str]:
-    """Where the entry's setup does not follow its WebSocket dialect, in sentences."""
+    """Return sentences about deviations of the entry's setup from its WebSocket dialect."""
     load = bench.load(test, server.url, entry=entry)
     if (conversation := load.conversation) is None:
         return []

@@ -1,4 +1,4 @@
-"""What will disturb a measurement on this machine, and how to put it right. It changes nothing by itself."""
+"""Find problems on this machine that can disturb a measurement, and show solutions. This module changes nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from loadtests.plan.study import Study
 from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
 
-BUSY = 0.10  # share of all cores that others may use before a measurement suffers
+BUSY = 0.10  # the share of all cores that other programs may use before they disturb a measurement
 
 
 @dataclasses.dataclass(frozen=True)
 class MachineFinding:
-    """``level`` is ``ok``, ``warning`` (it disturbs) or ``error`` (nothing can be measured); ``fix`` is what to do."""
+    """A finding. ``level`` is ``ok``, ``warning`` (it disturbs) or ``error`` (nothing can be measured).
+
+    ``fix`` is a solution.
+
+    """
 
     level: str
     what: str
@@ -41,8 +45,15 @@ def judged(good: bool, what: str, fix: str) -> MachineFinding:
 
 
 def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFinding]:
-    """All findings, the errors first, with what a study needs. Watches the machine for ``watch_s`` seconds. Raises
-    UserError for an invalid knob."""
+    """Return all findings, with errors first.
+
+    Args:
+        watch_s: The seconds to watch the machine.
+        study: A study whose needs are checked too.
+
+    Raises:
+        UserError: If a knob isn't valid.
+    """
     require_knobs(os.environ, own=False)
     of_study = [] if study is None else [_open_files(study)]
     facts = machine.describe()
@@ -50,7 +61,7 @@ def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFin
 
 
 def examine_servers(watch_s: float = 1.0) -> list[MachineFinding]:
-    """The findings on a machine that has only servers."""
+    """Return the findings on a machine that has only servers."""
     return errors_first(_of_servers(machine.describe(), watch_s))
 
 
@@ -59,7 +70,7 @@ def errors_first(found: Iterable[MachineFinding]) -> list[MachineFinding]:
 
 
 def possible(findings: Sequence[MachineFinding]) -> bool:
-    """Whether anything can be measured."""
+    """Return whether a measurement is possible."""
     return all(finding.level != "error" for finding in findings)
 
 
@@ -84,7 +95,7 @@ def _engines() -> Iterator[MachineFinding]:
             engine.require()
             yield ok(f"the engine {engine.name} can run")
         except engines.EngineError as error:
-            level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can do without the others
+            level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can use another engine
             yield MachineFinding(level, f"the engine {engine.name} cannot run: {error}")
 
 
@@ -156,7 +167,7 @@ def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 
 
 def other_load(watch_s: float = top_processes.WATCHED_S) -> MachineFinding:
-    """Whether other programs take the cores, and which; watches the machine for ``watch_s`` seconds."""
+    """Watch the machine for ``watch_s`` seconds, and report the programs that use its cores."""
     found = top_processes.watch(lambda _: time.sleep(watch_s))
     if found.of_all_cores > BUSY:
         return warning(

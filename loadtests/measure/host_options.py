@@ -1,5 +1,7 @@
-"""On which hosts a run is, as options name them or a hosts file: servers, clients that make a part of the load
-(``clients.py``), and services on machines of their own."""
+"""Read the hosts of a run from options or a hosts file.
+
+They are servers, clients that generate a part of the load (``clients.py``), and services on separate machines.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,15 @@ class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclasses.dataclass(frozen=True)
 class HostOptions:
-    """Where the ``servers`` are, which ``clients`` make a part of the load, and which ``services`` have their own
-    machines: each as its option is written, None where it is not. ``workers`` come by themselves. ``of_file``: a hosts
-    file says so."""
+    """The hosts in the form of their options, or None.
+
+    Args:
+        servers: The host of the servers.
+        clients: The hosts that generate a part of the load.
+        services: The separate machines of services.
+        of_file: Whether the hosts come from a hosts file.
+        workers: The workers that users start.
+    """
 
     servers: str | None = None
     clients: str | None = None
@@ -62,7 +70,11 @@ class HostOptions:
         file: Path | None,
         workers: ExpectedWorkers | None = None,
     ) -> HostOptions:
-        """From the options, or from the file instead. Raises UserError."""
+        """Create it from the options, or from the file instead.
+
+        Raises:
+            UserError: If the options contradict each other, or the file isn't valid.
+        """
         options = cls(servers, clients, services)
         if file is not None:
             if options != cls():
@@ -74,14 +86,18 @@ class HostOptions:
 
     @classmethod
     def read(cls, file: Path) -> HostOptions:
-        """From a hosts file. Raises UserError."""
+        """Read a hosts file.
+
+        Raises:
+            UserError: If it isn't valid.
+        """
         table = decode.convert(decode.read_toml(file), HostsTable, str(file))
         services = _joined(f"{name}={on}" for name, on in table.services.items())
         return cls(table.servers, _joined(table.clients), services, of_file=True)
 
     @classmethod
     def of_record(cls, record: RunRecord) -> HostOptions:
-        """Those of a run that was begun."""
+        """Return the hosts of an existing run."""
         return cls(
             record.servers.address if record.servers else None,
             _joined(one.address for one in record.clients if record.workers is None),
@@ -91,15 +107,18 @@ class HostOptions:
 
     @property
     def machines(self) -> list[tuple[str, str]]:
-        """The role of each other machine (``servers``, ``clients`` or ``services``), and its address."""
+        """The role (``servers``, ``clients`` or ``services``) and address of each other machine."""
         found = [(SERVERS, self.servers)] if self.servers else []
         found += [("clients", one) for one in _split(self.clients)]
         return found + [("services", one.partition("=")[2]) for one in _split(self.services)]
 
 
 def machines(where: str) -> list[tuple[str, str]]:
-    """The machine for servers at that address, or all those of a hosts file, as ``HostOptions.machines``. Raises
-    UserError."""
+    """Return the machine for servers at an address, or all machines of a hosts file, like ``HostOptions.machines``.
+
+    Raises:
+        UserError: If the file isn't valid or contains no machine.
+    """
     if not (where.endswith(SUFFIX) or Path(where).is_file()):
         return [(SERVERS, where)]
     if not (found := HostOptions.read(Path(where)).machines):
@@ -117,15 +136,21 @@ def _split(text: str | None) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class ServiceHosts:
-    """The services' machines; none where all services run on the servers' machine. ``needed``: a study must use each
-    of them."""
+    """The services' machines, or no machines if all services run on the servers' machine.
+
+    ``needed`` means that a study must use each of them.
+    """
 
     machines: Mapping[Service, Ssh] = dataclasses.field(default_factory=dict)
     needed: bool = True
 
     @classmethod
     def parse(cls, options: HostOptions, clients: tuple[Address, ...]) -> ServiceHosts:
-        """From ``redis=ssh://c``, with servers and clients on other machines. Raises UserError."""
+        """Parse ``redis=ssh://c``. Servers and clients must be on other machines.
+
+        Raises:
+            UserError: If the options aren't valid.
+        """
         known = services.known()
         able = [name for name, service in known.items() if service.elsewhere or service.of_others]
         found: dict[Service, Ssh] = {}
@@ -150,7 +175,11 @@ class ServiceHosts:
         return cls(found, needed=not options.of_file)
 
     def used_by(self, names: Collection[str]) -> ServiceHosts:
-        """Those of the services of a study. Raises UserError where one is needed and the study does not use it."""
+        """Return the machines of services in a study.
+
+        Raises:
+            UserError: If a needed service isn't used.
+        """
         for service in self.machines if self.needed else ():
             if service.name not in names:
                 raise UserError(f"--services: no setup of the study asks for {service.name}; leave it out")
@@ -158,11 +187,15 @@ class ServiceHosts:
         return dataclasses.replace(self, machines=used)
 
     def attached_to(self, servers: Host) -> Host:
-        """The servers' host, with these services on their machines."""
+        """Return the servers' host with these services on their machines."""
         return WithServices(servers, self.machines) if self.machines else servers
 
     def look(self, servers: Host, port: int, allow_remote: bool) -> tuple[ServiceHost, ...]:
-        """Describes each, and the way to it from the servers, where it must prove its identity. Raises UserError."""
+        """Describe each machine, and the network to it from the servers. The machine must prove its identity.
+
+        Raises:
+            UserError: If a machine can't be used.
+        """
         return tuple(
             _service_host(service, there, servers, port, allow_remote) for service, there in self.machines.items()
         )
@@ -173,7 +206,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
         raise UserError(f"the service {service.name} on {there.name}: {lacks}")
 
     def look(host: str, address: tuple[str, int], token: str, client: str) -> Network:
-        # From the servers, whose address a firewall there lets through.
+        # Called on the servers' machine, because a firewall lets that address through.
         return servers.network_to(host, address, token, client if servers.name == "local" else servers.bind())
 
     bind = there.listens_on()

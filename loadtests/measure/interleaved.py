@@ -1,9 +1,9 @@
-"""Trials of several setups at once: all of them run, each on its own port, and load is interleaved between them.
+"""Run trials of several setups at the same time, each on its own port, and alternate the load between them.
 
-Each setup is started once for all of its tests. In a test the generator sends a slice of load (see
-``loadtests.plan.slices``) to one setup after the other, round after round, over connections that stay open; the first
-moments of a slice are not measured. The slices of a setup are one trial: their histograms are merged, their counts and
-costs added up.
+Each setup is started once for all of its tests. In a test, the generator sends a slice of load (see
+``loadtests.plan.slices``) to one setup after the other, round after round. The connections stay open, and the start of
+each slice isn't measured. All slices of a setup are one trial: the histograms are merged, and the counts and costs are
+added.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from loadtests.serve import health
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Request
 
-# A connection may be idle while the other setups have their slices. Only KEEP_ALIVE makes a server close it earlier.
+# A connection may be idle during the other setups' slices. Only KEEP_ALIVE makes a server close it earlier.
 IDLE_S = 50.0
-# For so long the CPU of idle setups is measured.
+# The time to measure the CPU use of idle setups.
 REST_S = 1.0
-# A slice that takes so much longer than planned left work behind, which would disturb the other setups.
+# If a slice takes this much longer than planned, it left work behind, which would disturb the other setups.
 OVERTIME_S = 1.0
 
-MOST_TIMED = 8  # requests of a mix whose response time at rest is measured
+MOST_TIMED = 8  # the number of requests in a mix whose response time at rest is measured
 ANSWERED_WITHIN_S = 10.0
 
 OnStep = Callable[[str, float], None]
@@ -47,12 +47,14 @@ OnStep = Callable[[str, float], None]
 def run_interleaved(
     bench: Bench, planned: Sequence[PlannedTrial], on_step: OnStep
 ) -> Generator[Sequence[Trial], None, None]:
-    """The trials of a block, test after test, judged. Never raises for what a setup does wrong: that makes its trials
-    invalid."""
+    """Run the trials of a block, test after test, and judge them.
+
+    A setup's failure makes its trials invalid and never raises an error.
+    """
     for start_options in dict.fromkeys(one.test.start_options for one in planned):
         group = [one for one in planned if one.test.start_options == start_options]
         tests = list(dict.fromkeys(one.test.name for one in group))
-        while tests:  # where the connection to the servers is lost, they are started anew for the tests that are left
+        while tests:  # after a lost connection to the servers, start them again for the remaining tests
             with contextlib.ExitStack() as stack:
                 block = _Block(bench, on_step)
                 block.start(group, start_options, stack)
@@ -65,8 +67,11 @@ def run_interleaved(
 
 @dataclasses.dataclass
 class _Measured:
-    """A setup in a test: its server, its load, how long it takes at rest to be healthy and to answer, and its slices
-    so far."""
+    """A setup in a test.
+
+    It contains the server, the load, the time to answer the health check and the requests at rest, and the slices so
+    far.
+    """
 
     planned: PlannedTrial
     server: Serving
@@ -82,8 +87,13 @@ class _Measured:
 
 @dataclasses.dataclass
 class _Block:
-    """The setups of a block that run at once, by label: each server, or why it did not come up, and its CPU seconds a
-    second when idle. ``lost`` is why the connection to all of them is lost, once it is."""
+    """The setups of a block that run at the same time.
+
+    Attributes:
+        servers: Each server, or its failure to start, by label.
+        idle_cpu: The CPU seconds per second of each idle setup.
+        lost: The reason if the connection to all servers is lost.
+    """
 
     bench: Bench
     on_step: OnStep
@@ -94,7 +104,7 @@ class _Block:
     lost: ConnectionLost | None = None
 
     def start(self, planned: Sequence[PlannedTrial], start_options: StartOptions, stack: contextlib.ExitStack) -> None:
-        """Starts the setups, each with supporting services of its own, until the stack is closed."""
+        """Start the setups, each with its own supporting services, until the stack is closed."""
         entries = {one.entry.label: one.entry for one in planned}
         try:
             for port, (label, entry) in zip(self.bench.ports(len(entries)), entries.items(), strict=True):
@@ -103,7 +113,7 @@ class _Block:
                     self.servers[label] = stack.enter_context(self.bench.serving(entry, start_options, port))
                 except NotServing as error:
                     self.servers[label] = error
-            if len(self.servers) > 1:  # one by itself disturbs nobody
+            if len(self.servers) > 1:  # a single setup disturbs no others
                 self._measure_idle_cpu()
         except ConnectionLost as error:
             self.lost = error
@@ -122,7 +132,7 @@ class _Block:
         self.idle_cpu = {label: round((after[label] - before[label]) / elapsed, 3) for label in running}
 
     def trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
-        """The trials of one test."""
+        """Run the trials of one test."""
         builders = {one.entry.label: TrialBuilder() for one in planned}
         self.calibration_s, self.other_calibrations_s = [], {}
         try:
@@ -164,14 +174,14 @@ class _Block:
                     self._keep(one)
 
     def _calibrate(self, maker: LoadMaker) -> None:
-        """Measures how fast all machines are just now."""
+        """Measure the current speed of all machines."""
         host = self.bench.host
         self.calibration_s.append(round(host.calibrate(self.bench.cores.servers[0]), 4))
         for name, seconds in {**host.calibrations_elsewhere(), **maker.spins()}.items():
             self.other_calibrations_s.setdefault(name, []).append(round(seconds, 4))
 
     def _ready(self, planned: PlannedTrial, builder: TrialBuilder, maker: LoadMaker, chance: int) -> _Measured | None:
-        """A setup that is warm; None for one that cannot be measured, for a reason that the builder has."""
+        """Warm up a setup. Return None if it can't be measured. The builder then has the reason."""
         test, server = planned.test, self.servers[planned.entry.label]
         self.on_step(f"{planned}: warming up", test.warmup_s)
         if isinstance(server, NotServing):
@@ -213,7 +223,7 @@ class _Block:
             one.builder.failed(NotServing("did not recover from a slice", one.server.logs()))
 
     def _keep(self, one: _Measured) -> None:
-        """Joins all slices of a setup."""
+        """Combine all slices of a setup."""
         result, builder = one.load.result(), one.builder
         builder.keep(result, processes.together(each.processes for each in one.observations))
         builder.gauges = gauges.joined(
@@ -222,7 +232,7 @@ class _Block:
         builder.meanwhile = joined(one.slices)
         builder.add(self.bench, one.observations, [result])
         if one.planned.test.fixed_rate is None:
-            builder.note(planned=None, sent=None)  # only a fixed rate plans a number
+            builder.note(planned=None, sent=None)  # only a fixed rate has a planned number
         if builder.evidence.processes_died or builder.evidence.service_failed:
             builder.log = one.server.logs()
 

@@ -1,4 +1,4 @@
-"""Watches a load without disturbing it: CPU by role each second, and what an origin next to the setup plays."""
+"""Observe a load without disturbing it: CPU by role each second, and the recipe of an origin next to the setup."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from loadtests.services.origin.recipes import EVERYTHING, Stage
 from loadtests.workload import Request
 
 EVERY_S = 1.0
-SHORTEST_S = 0.2  # a shorter last sample is all noise
-ORIGIN_URL = "origin.url"  # in RUN_DIR: supervisor/origin.sh writes it
+SHORTEST_S = 0.2  # a shorter last sample is mostly noise
+ORIGIN_URL = "origin.url"  # in RUN_DIR; supervisor/origin.sh writes it
 ORIGIN_ANSWERS_S = 10.0
 
 
 class LoadWatch:
-    """Watches a running setup from ``start`` to ``stop``."""
+    """Observe a running setup from ``start`` to ``stop``."""
 
     def __init__(self, host: Host, server: Serving) -> None:
         self._host = host
@@ -38,30 +38,37 @@ class LoadWatch:
         self._cpu: CpuWatch | None = None
 
     def prepare(self) -> None:
-        """Finds the processes to watch."""
-        parts = [part for part in self._server.parts() if not part.as_one]  # their clocks come and go
+        """Find the processes to observe."""
+        # without these, because their processes come and go
+        parts = [part for part in self._server.parts() if not part.as_one]
         usage = self._host.usage(parts, self._server.folder)
-        known = self._host.cpu_s(usage)  # None, or without what runs on another host
+        known = self._host.cpu_s(usage)  # None, or without processes on another host
         self._roles = None if known is None else {pid: one.role for pid, one in usage.items() if pid in known}
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Start to observe."""
         if (roles := self._roles) is not None:
             self._cpu = CpuWatch(lambda: self._host.cpu_s(roles) or {}, roles)
             self._cpu.start()
-        self._origin.restart()  # last, so that its stages begin with the load
+        self._origin.restart()  # last, so that its stages start with the load
 
     def stop(self) -> tuple[CpuSample, ...]:
-        """Ends it."""
+        """Stop, and return the samples."""
         return self._cpu.stop() if self._cpu is not None else ()
 
     def observed(self) -> Meanwhile:
-        """All of it, when the load is over."""
+        """Return all observations after the load."""
         return Meanwhile(self.stop(), self._origin.observed())
 
 
 class CpuWatch:
-    """Samples each second what processes use. ``read`` gives their CPU seconds by pid, ``roles`` are by pid."""
+    """Sample the CPU use of processes every second.
+
+    Args:
+        read: Returns the CPU seconds by pid.
+        roles: The roles by pid.
+        clock: Returns the time in seconds.
+    """
 
     def __init__(
         self,
@@ -81,13 +88,13 @@ class CpuWatch:
         self._sampler.start()
 
     def stop(self) -> tuple[CpuSample, ...]:
-        """Ends it; the last part of a second is a sample as well, unless it is too short."""
+        """Stop. The last part of a second is a sample too, unless it is too short."""
         if self._sampler.stop() and self._clock() - self._last >= SHORTEST_S:
             self.sample()
         return tuple(self._samples)
 
     def sample(self) -> None:
-        """Adds what was used since the last sample, by processes that are in both."""
+        """Add a sample of the use since the last one, for processes that exist in both."""
         used, now = self._read(), self._clock()
         elapsed = now - self._last
         cores = dict.fromkeys(self._roles.values(), 0.0)
@@ -106,11 +113,11 @@ class OriginWatch:
         self._folder = folder
 
     def restart(self) -> None:
-        """Has it play its recipe from the first stage on, and count from 0."""
+        """Restart its recipe at the first stage, and reset its counts."""
         self._ask("restart")
 
     def observed(self) -> OriginObservation | None:
-        """What it has played and counted since; None where there is none, or it answers no more."""
+        """Return the stages and counts since the restart, or None if there is no origin or it doesn't answer."""
         counts, playing = self._ask("current_count"), self._ask("current_recipe")
         if counts is None or playing is None:
             return None
@@ -144,7 +151,7 @@ def _stage(stage: Stage) -> OriginStage:
 
 @dataclasses.dataclass(frozen=True)
 class WatchedSlice:
-    """A slice of load: how long it settled and was measured, in seconds, and what was observed meanwhile."""
+    """A slice of load: its settling and measured seconds, and the observations."""
 
     settle_s: float
     measured_s: float
@@ -152,7 +159,7 @@ class WatchedSlice:
 
 
 def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
-    """What was observed in several slices, on one time axis of measured seconds."""
+    """Join the observations of several slices on one time axis of measured seconds."""
     cpu: list[CpuSample] = []
     measured_s = 0.0
     for one in slices:
@@ -164,7 +171,11 @@ def joined(slices: Sequence[WatchedSlice]) -> Meanwhile:
 
 
 def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
-    """An origin plays its recipe anew in each slice, so several stages in several slices are on no axis."""
+    """Combine the origin's observations.
+
+    It restarts its recipe in each slice, so several stages have no common time axis.
+
+    """
     found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""What is observed while load is made, and the trial that it becomes."""
+"""Observe a load, and create the record of its trial."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from loadtests.workload.secrets import without_accounts
 
 @dataclasses.dataclass(frozen=True)
 class PlannedTrial:
-    """A trial to be made: its slot in the order, the entry, the test, and which attempt it is."""
+    """A planned trial: its slot in the order, the entry, the test, and the number of the attempt."""
 
     slot: Slot
     entry: Entry
@@ -44,10 +44,10 @@ class PlannedTrial:
 
 @dataclasses.dataclass(frozen=True)
 class LoadObservation:
-    """What was observed around one load, or one slice of it.
+    """The observations around one load, or one slice.
 
-    ``processes`` and ``conditions`` are differences over the load; ``before`` and ``after`` are the usage by pid at its
-    start and when all was over. ``other_hosts`` are the conditions of the run's other hosts, by address.
+    ``processes`` and ``conditions`` are differences over the load. ``before`` and ``after`` contain the use by pid at
+    the start and at the end. ``other_hosts`` has the conditions of the run's other hosts by address.
     """
 
     processes: tuple[Process, ...]
@@ -60,12 +60,12 @@ class LoadObservation:
 
     @property
     def died(self) -> list[Usage]:
-        """The processes that ended under the load, workers that a server forked by itself among them."""
+        """The processes that ended during the load, including workers that a server forked."""
         return ended(self.before, self.after)
 
 
 def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage]:
-    """The processes that are in ``before`` only."""
+    """Return the processes that are only in ``before``."""
     return [before[pid] for pid in before.keys() - after.keys()]
 
 
@@ -76,10 +76,14 @@ def observe_load(
     settle_s: float = 0.0,
     left_after_s: float = 0.0,
 ) -> LoadObservation:
-    """Makes load on a running setup and observes its processes and the machine.
+    """Generate load on a running setup, and observe its processes and the machine.
 
-    ``make`` calls its two arguments right before and right after what is to be observed. Gauges leave out the first
-    ``settle_s`` seconds; what is left of database connections is seen ``left_after_s`` seconds after the load.
+    Args:
+        bench: The run's context.
+        server: The setup.
+        make: Generates the load. It calls its two arguments right before and right after the observed time.
+        settle_s: The first seconds, which the gauges leave out.
+        left_after_s: The seconds after the load until the remaining database connections are counted.
     """
     host, cores = bench.host, bench.cores.servers
     parts = [*server.parts(), *host.parts()]
@@ -129,13 +133,13 @@ def observe_load(
 
 
 def on_other_hosts(before: Mapping[str, OthersMoment], after: Mapping[str, OthersMoment]) -> dict[str, Conditions]:
-    """What happened in between on the run's other hosts, by address."""
+    """Return the changes on the run's other hosts by address."""
     return {name: other_load.between(before[name], after[name]) for name in before.keys() & after.keys()}
 
 
 @dataclasses.dataclass
 class TrialBuilder:
-    """Collects what a trial finds, and makes the judged trial of it."""
+    """Collect the observations of a trial, and create its record."""
 
     started: str = dataclasses.field(default_factory=lambda: datetime.datetime.now(datetime.UTC).isoformat())
     evidence: Evidence = dataclasses.field(default_factory=Evidence)
@@ -148,17 +152,17 @@ class TrialBuilder:
 
     @property
     def over(self) -> bool:
-        """Whether it is known that nothing can be measured any more."""
+        """Whether it is known that nothing more can be measured."""
         found = self.evidence
         failed = found.contract_differences or found.connection_lost or found.service_failed
         return found.started is False or found.recovered is False or bool(failed)
 
     def note(self, **evidence: object) -> None:
-        """Adds to the evidence."""
+        """Add to the evidence."""
         self.evidence = dataclasses.replace(self.evidence, **evidence)  # type: ignore[arg-type]
 
     def failed(self, error: NotServing) -> None:
-        """The setup or a supporting service did not come up, or broke."""
+        """Handle the failure of the setup or a supporting service."""
         if error.of_service:
             self.note(service_failed=True)
         else:
@@ -166,27 +170,27 @@ class TrialBuilder:
         self.log = f"{error}\n{error.log}".strip()
 
     def breaks_contract(self, differences: Sequence[str], logs: str) -> None:
-        """The setup did not answer as the contract says."""
+        """Handle answers that differ from the contract."""
         self.note(contract_differences=len(differences))
         self.log = "\n".join([*differences, logs]).strip()
 
     def engine_failed(self, error: Exception) -> None:
-        """The engine broke off."""
+        """Handle the failure of the engine."""
         self.note(engine_failed=True)
         self.log = str(error)
 
     def connection_lost(self, error: Exception) -> None:
-        """The connection to the servers' host was lost, so nothing that was observed counts."""
+        """Discard everything, because the connection to the servers' host was lost."""
         self.evidence, self.result, self.capacity, self.processes = Evidence(connection_lost=True), None, None, ()
         self.log = str(error)
 
     def keep(self, result: Result, used: tuple[Process, ...]) -> None:
-        """Takes what was measured."""
+        """Store the result and the processes."""
         self.result, self.processes = result, used
         self.note(**capacity.generator_evidence(result))
 
     def add(self, bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]) -> None:
-        """Takes what happened in all loads of the trial, and between them."""
+        """Add the observations of all loads of the trial, and of the times between them."""
         between = [ended(one.after, other.before) for one, other in itertools.pairwise(loads)]
         died = [usage for gone in (*(one.died for one in loads), *between) for usage in gone]
         machine = conditions.together([one.conditions for one in loads])
@@ -202,7 +206,7 @@ class TrialBuilder:
         )
 
     def calibrated(self, servers: Sequence[float], other_hosts: Mapping[str, Sequence[float]]) -> None:
-        """Takes the calibration times of the servers' host and of the others, by address."""
+        """Add the calibration times of the servers' host and of the others, by address."""
         rows = (
             dataclasses.replace(one, calibration_s=tuple(other_hosts.get(one.machine, ())))
             for one in self.evidence.other_hosts
@@ -210,9 +214,9 @@ class TrialBuilder:
         self.note(calibration_s=tuple(servers), other_hosts=tuple(rows))
 
     def trial(self, bench: Bench, planned: PlannedTrial) -> Trial:
-        """The trial, judged."""
+        """Return the judged trial."""
         self.note(shared_core=bench.cores.shared)
-        self.log = without_accounts(self.log)  # a run folder keeps it
+        self.log = without_accounts(self.log)  # a run folder contains it
         charged = set(bench.setups[planned.entry.setup].charges)
         unseen = sorted(charged - {process.role for process in self.processes}) if self.processes else []
         result = None if planned.test.search else self.result
@@ -234,8 +238,9 @@ class TrialBuilder:
 def _other_hosts(
     bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]
 ) -> tuple[HostConditions, ...]:
-    """What happened on the run's other hosts: those that the servers' host knows of, and further clients, whose results
-    say so."""
+    """Return the conditions on the run's other hosts: the hosts that the servers' host knows, and the clients in
+    results.
+    """
     observed: defaultdict[str, list[Conditions]] = defaultdict(list)
     for load in loads:
         for name, found in load.other_hosts.items():
@@ -247,14 +252,14 @@ def _other_hosts(
     rows = []
     for name, several in sorted(observed.items()):
         total = conditions.together(several)
-        generates = not name or name not in known  # the servers' host knows of services, and of this machine
+        generates = not name or name not in known  # the servers' host knows services and this machine
         change = _frequency_change(bench, name, total.mhz)
         rows.append(HostConditions(name, generates, round(total.other_load, 4), total.swapped_pages, change))
     return tuple(rows)
 
 
 def _frequency_change(bench: Bench, machine: str | None, mhz: float | None) -> float | None:
-    """A machine's frequency (None: the servers') relative to the median of the run's trials so far, minus 1."""
+    """Return a machine's frequency (None: the servers') relative to the median of the run's trials so far, minus 1."""
     if mhz is None:
         return None
     before = bench.mhz.setdefault(machine, [])

@@ -1,5 +1,7 @@
-"""The open files that a test needs, a connection being one, and those that this user may have: the hard limit, which
-all that is started here takes (supervisor/defaults.sh)."""
+"""The open files that a test needs, including its connections, and the allowed number, which is the hard limit.
+
+All started processes raise their limit to it (supervisor/defaults.sh).
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from loadtests.plan.kinds import Test
 from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
-RESERVE = 200  # of each process: logs, sockets, a database, what is being opened anew
-MOST_TAKEN = 65_536  # more supervisor/defaults.sh does not take
+RESERVE = 200  # for each process: logs, sockets, a database, and new connections
+MOST_TAKEN = 65_536  # supervisor/defaults.sh doesn't use more
 NOWHERE = "http://127.0.0.1:1"
 
 
 def connections(load: Load) -> int:
-    """The connections that a load has open at a time; 0 for a fixed rate, which has few unless the server is slow, and
-    never over a thousand."""
+    """Return the number of connections that a load keeps open.
+
+    The result is 0 for a fixed rate, which needs few unless the server is slow, and never more than a thousand.
+    """
     if load.users is not None:
         return load.users.users or 0
     if (talk := load.conversation) is not None:
@@ -29,20 +33,26 @@ def connections(load: Load) -> int:
 
 
 def needed(test: Test) -> int:
-    """The open files of the process that needs the most: the server, which has a connection to an origin as well for
-    each of its clients'."""
+    """Return the open files of the process that needs the most.
+
+    This is the server, which may also have a connection to an origin for each client.
+    """
     clients = connections(test.load(NOWHERE, test.requests, (), None))
     return clients * (2 if ORIGIN in test.services else 1) + RESERVE
 
 
 def allowed() -> int:
-    """The open files that a process that is started here may have."""
+    """Return the number of open files that a started process may have."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return MOST_TAKEN if hard == resource.RLIM_INFINITY else min(hard, MOST_TAKEN)
 
 
 def require(tests: Iterable[Test]) -> None:
-    """Raises UserError where a test needs more than this user may have."""
+    """Check that the limit is high enough for all tests.
+
+    Raises:
+        UserError: If a test needs more.
+    """
     most = allowed()
     for test in tests:
         if (count := needed(test)) > most:
@@ -52,7 +62,7 @@ def require(tests: Iterable[Test]) -> None:
 
 
 def fix(count: int) -> str:
-    """What to do about too few."""
+    """Return a solution for a limit that is too low."""
     if count > MOST_TAKEN:
         return f"ask over fewer connections: no process takes more than {MOST_TAKEN:,}"
     return f"raise the hard limit (as root, `ulimit -Hn {count}` before this; nofile in limits.conf), or ask over fewer"

@@ -1,4 +1,4 @@
-"""Before a run: what of its study can be served here, and the folder, new or of a run to go on with; or a dry run."""
+"""Prepare a run: select the setups that can be served, and create its folder, or plan a dry run."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ SEEDS = 2**32
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
-    """The folder of a run, the seed of its order, when to stop adding blocks, and the user's own project; what is None
-    is left to the run, or is not there."""
+    """The folder of a run, the seed of its order, the goal for adding blocks, and the user's own project.
+
+    None means that the run chooses a value, or that there is no such option.
+    """
 
     output: Path | None = None
     seed: int | None = None
@@ -48,7 +50,11 @@ class RunOptions:
 
 
 def require(study: Study, options: RunOptions) -> None:
-    """Raises UserError for what can be known to be wrong at once."""
+    """Check everything that can be known immediately.
+
+    Raises:
+        UserError: If the run can't start.
+    """
     folder.require_new(options.output or free_folder(study.name))
     if options.seed is not None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
@@ -60,10 +66,12 @@ def require(study: Study, options: RunOptions) -> None:
 def prepare(
     study: Study, options: RunOptions, bench_of: BenchOf = make_bench, progress: Announce = silent
 ) -> Execution:
-    """Makes the run folder of a study.
+    """Create the run folder of a study.
 
-    A setup that cannot be served here, or in a test, is left out of the run or of that test; run.json says why. All
-    else that can be known to be wrong before the first trial raises UserError, and nothing is written then.
+    A setup that can't be served, or can't run a test, is left out. run.json contains the reason.
+
+    Raises:
+        UserError: If anything else would prevent the run. In this case nothing is written.
     """
     output, seed = options.output, options.seed
     require(study, options)
@@ -118,8 +126,10 @@ def prepare(
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """A run that is not begun. Without a seed the order is only one of those it may have. ``problem`` is why the run
-    would not begin, as far as that can be known."""
+    """A run that isn't started. Without a seed, its order is only an example.
+
+    ``problem`` is the known reason why the run can't start, or None.
+    """
 
     study: Study
     options: RunOptions
@@ -138,13 +148,16 @@ class DryRun:
 
     @property
     def seconds(self) -> float:
-        """About how long it takes."""
+        """The estimated seconds of the run."""
         return planned_seconds(self.study, self.order)
 
 
 def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) -> DryRun:
-    """What ``prepare`` would make of the same, without serving anything or loading a project of the user's.
-    Raises UserError where nothing could be measured."""
+    """Plan a run like ``prepare``, without starting setups or loading the user's project.
+
+    Raises:
+        UserError: If nothing can be measured.
+    """
     found = project.unloaded(options.own) if options.own else project.Found(sample(), (), {})
     bench = bench_of(study, found.application)
     study, left_out = servable(study, bench)
@@ -169,17 +182,23 @@ def plan_run(study: Study, options: RunOptions, bench_of: BenchOf = make_bench) 
 
 
 def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
-    """The study with as many setups at once as memory holds, each worker being as large as one of the baseline's."""
+    """Limit the setups that run at the same time to the free memory.
+
+    Assume that each worker is as large as the baseline's.
+
+    """
     workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
     worker_mb = baseline_mb / workers[study.baseline]
     return fitting(study, {label: worker_mb * count for label, count in workers.items()}, bench.host.free_memory_mb())
 
 
 def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = silent) -> Execution:
-    """Opens a run folder to go on with it, under the knobs it was begun with.
+    """Open a run folder to resume it, with the knobs of its start.
 
-    Where it had not ended, slots whose every trial contention made invalid get as many attempts again. Raises UserError
-    where the rest would be measured on another machine, with other packages or other setups' files.
+    Unless the run has ended, slots get new attempts if contention made all their trials invalid.
+
+    Raises:
+        UserError: If the machine, the packages or the setups' files have changed.
     """
     run = Run.open(folder)
     record = run.record
@@ -206,16 +225,16 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
     if (
         not bench.application.own
-    ):  # --before of an own project is not run again: the project stays as the trials left it
+    ):  # don't run --before of the user's project again: the project stays as the trials left it
         progress("preparing the project")
         bench.application.prepare()
-    # An ended run stays as it ended, with the cells that say why they are empty.
+    # An ended run isn't changed, and its empty cells keep their reasons.
     attempts = {} if record.ended else attempts_to_go_on(run.trials(), ATTEMPTS)
     return Execution(run, bench, attempts=attempts)
 
 
 def _changed(bench: Bench, record: RunRecord, about: OwnProject | None) -> list[str]:
-    """What is no longer as it was when the run was begun."""
+    """Return the names of the things that have changed since the run's start."""
     study = record.study
     same = {
         "machine": bench.host.machine()["cpu"] == record.machine.get("cpu"),
@@ -231,14 +250,18 @@ def _changed(bench: Bench, record: RunRecord, about: OwnProject | None) -> list[
 
 
 def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | None]]:
-    """What must not change of the services' machines."""
+    """Return the properties of the services' machines that must not change."""
     return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
 def _application(
     own: project.Options | None, study: Study, progress: Announce
 ) -> tuple[Application, OwnProject | None]:
-    """What is served, and what run.json keeps of a project of the user's. Raises UserError, also for a wrong knob."""
+    """Return the served application, and its record if it is the user's project.
+
+    Raises:
+        UserError: If it can't be loaded, or a knob isn't valid.
+    """
     for entry in study.entries:
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     services = any(test.services for test in study.tests)
@@ -250,8 +273,11 @@ def _application(
 
 
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
-    """The study without the setups that cannot be served, and what is left out and why. Raises UserError where that
-    is the baseline, or all of it."""
+    """Return the study without the setups that can't be served, and what was left out and why.
+
+    Raises:
+        UserError: If the baseline can't be served.
+    """
     left_out: list[LeftOut] = []
     kept: list[Entry] = []
     for entry in study.entries:
@@ -281,7 +307,7 @@ def _setup(bench: Bench, entry: Entry) -> SetupRecord:
 
 
 def _services(bench: Bench, study: Study) -> dict[str, str]:
-    """The supervisor files of all services that a setup, its knobs or a test of the study asks for."""
+    """Return the supervisor files of all services that a setup, its knobs or a test needs."""
     of_setups = [name for entry in study.entries for name in bench.services_of(entry)]
     names = dict.fromkeys([*of_setups, *(name for test in study.tests for name in test.services)])
     known = services.known()
@@ -289,13 +315,13 @@ def _services(bench: Bench, study: Study) -> dict[str, str]:
 
 
 def _versions(bench: Bench, study: Study) -> dict[str, Any]:
-    """The software that the study is measured with, that of other stacks included."""
+    """Return the versions of the study's software, including other stacks."""
     stacks = (name for entry in study.entries for name in bench.stacks_of(entry))
     return {**bench.host.versions(), **other_stacks.versions(stacks)}
 
 
 def _packages(versions: dict[str, Any]) -> dict[str, Any]:
-    """The Python packages, which must not change within a run."""
+    """Return the Python packages, which must not change within a run."""
     return {name: value for name, value in versions.items() if name == "packages" or name.startswith("stack_")}
 
 

@@ -1,4 +1,4 @@
-"""Whether a URL is of this machine: load on another needs its owner's consent."""
+"""Check that a URL leads to this machine, because load on another machine needs its owner's consent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from loadtests.workload.secrets import without_login
 
 
 def require_local(url: str, allow_remote: bool) -> None:
-    """Raises UserError for what is not a URL, and for a host other than this machine unless that is allowed."""
+    """Check a URL.
+
+    Raises:
+        UserError: If it isn't a URL, or its host is another machine and this isn't allowed.
+    """
     try:
         parts = urllib.parse.urlsplit(url)
         host, _port = parts.hostname, parts.port

@@ -1,4 +1,4 @@
-"""Runs a study: trial after trial into a run folder, which can be read and resumed at any moment."""
+"""Run a study: write trial after trial into a run folder, which can be read and resumed at any moment."""
 
 from __future__ import annotations
 
@@ -30,34 +30,40 @@ from loadtests.records import Second, Trial
 from loadtests.records.run.folder import Run
 
 ATTEMPTS = 2  # an invalid trial is repeated once
-REPEATS = 0.1  # of a run's time, for what contention spoils: announced, and not exceeded
+REPEATS = 0.1  # the share of a run's time for repeats after contention; it is announced and not exceeded
 
 RunTrial = Callable[[Bench, PlannedTrial, OnSecond], Trial]
 RunInterleaved = Callable[[Bench, Sequence[PlannedTrial], OnStep], Generator[Sequence[Trial], None, None]]
 
 
 class Watcher(Protocol):
-    """Follows a run."""
+    """Follow a run."""
 
     def doing(self, what: str, seconds: float) -> None:
-        """A step begins that takes about ``seconds``."""
+        """Handle the start of a step of about ``seconds``."""
 
     def second(self, second: Second) -> None:
-        """A second of load went by."""
+        """Handle a second of load."""
 
     def ended(self, trial: Trial, again: bool) -> None:
-        """A trial was written; ``again`` where it is invalid and will be repeated."""
+        """Handle a completed trial. ``again`` means that it is invalid and will be repeated."""
 
     def block_ended(self, block: int) -> None:
-        """A block was measured, with what is repeated of it."""
+        """Handle the end of a block with its repeats."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Execution:
-    """A run that is about to go on: its folder, its bench, and how trials are made.
+    """A prepared run: its folder, its bench, and the functions that run trials.
 
-    Contention ends it early unless it goes on ``anyway``. ``attempts`` overrides ATTEMPTS by slot number. ``start_s``:
-    how long a setup takes to start here and now.
+    Args:
+        run: The run folder.
+        bench: The bench.
+        trial: Runs a single trial.
+        interleaved: Runs interleaved trials.
+        anyway: Whether to continue despite contention.
+        attempts: The number of attempts by slot number, instead of ATTEMPTS.
+        start_s: The time to start a setup on this machine.
     """
 
     run: Run
@@ -74,12 +80,12 @@ class Execution:
 
     @property
     def order(self) -> tuple[Slot, ...]:
-        """The order of trials, as far as it is fixed."""
+        """The order of the trials that are planned so far."""
         return self.run.record.order
 
     @property
     def blocks(self) -> int:
-        """The number of blocks in the order, as far as it is fixed."""
+        """The number of blocks that are planned so far."""
         return len({slot.block for slot in self.order})
 
     def attempts_of(self, slot: Slot) -> int:
@@ -87,17 +93,17 @@ class Execution:
 
     @property
     def seconds(self) -> float:
-        """About how long the rest of it takes, with repeats."""
+        """The estimated seconds of the remaining run, with repeats."""
         measured = {trial.number for trial in self.run.trials()} - self.attempts.keys()
         return (1 + REPEATS) * self.seconds_of([slot for slot in self.order if slot.number not in measured])
 
     def seconds_of(self, slots: Sequence[Slot]) -> float:
-        """About how long some trials take."""
+        """Estimate the seconds of some trials."""
         return planned_seconds(self.study, slots, self.start_s)
 
     @property
     def headline(self) -> str:
-        """What is run, how long it takes and where it goes."""
+        """A description of the run: title, number of trials, time and folder."""
         record = self.run.record
         trials = f"{plural(len(self.order), 'trial')} in {plural(self.blocks, 'block')}"
         where = os.path.relpath(self.run.path)
@@ -113,7 +119,9 @@ class Execution:
 
 
 class RunOutcome(Enum):
-    """What a run has of every setup in every test: a valid trial, figures that may be unverified, or not even that."""
+    """The outcome of a run: all setups have a valid trial in all tests, some figures are unverified, or figures are
+    missing.
+    """
 
     VALID = "valid"
     UNVERIFIED = "unverified"
@@ -121,14 +129,16 @@ class RunOutcome(Enum):
 
 
 def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
-    """Runs the trials that have not been run; returns the outcome.
+    """Run the trials that have not run yet, and return the outcome.
 
-    Each trial is written before the next begins, so whatever ends the run, what was measured is kept.
-    Raises TooBusy (``loadtests.measure.contention``), unless it goes on anyway.
+    Each trial is written before the next one starts, so no measurement is lost if the run ends early.
+
+    Raises:
+        TooBusy: If contention continues (``loadtests.measure.contention``), unless the run ignores it.
     """
     run = execution.run
     run.update(ended=None)
-    # This process, too, keeps off the servers' cores; what it starts is put where it belongs when it is started.
+    # This process doesn't use the servers' cores either. Its child processes get their cores when they start.
     with pinned(execution.bench.cores.generator[0]):
         TrialRunner(execution, watcher).run()
         while _lacks_blocks(run):
@@ -139,14 +149,16 @@ def execute(execution: Execution, watcher: Watcher) -> RunOutcome:
 
 
 def now() -> str:
-    """This moment, as run.json writes it."""
+    """Return the current time in run.json's format."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def outcome(execution: Execution) -> RunOutcome:
-    """The outcome of what was run: FAILED also where a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), repeat
-    included."""
-    last = {trial.number: trial for trial in execution.run.trials()}  # in order: the repeat takes the first one's place
+    """Return the outcome of the trials.
+
+    It is also FAILED if a setup failed (``loadtests.analyse.reasons.SETUPS_OWN``), even after a repeat.
+    """
+    last = {trial.number: trial for trial in execution.run.trials()}  # in order, so a repeat replaces its first attempt
     if any(is_setups_own(trial.flags) for trial in last.values()):
         return RunOutcome.FAILED
     cells = Results(execution.run).cells
@@ -157,7 +169,7 @@ def outcome(execution: Execution) -> RunOutcome:
 
 
 class TrialRunner:
-    """Runs the trials that a run lacks, block after block, and writes each."""
+    """Run the missing trials of a run, block after block, and write each."""
 
     def __init__(self, execution: Execution, watcher: Watcher) -> None:
         self.execution = execution
@@ -165,7 +177,7 @@ class TrialRunner:
         self._entries = {entry.label: entry for entry in execution.study.entries}
         self._tests = {test.name: test for test in execution.study.tests}
         trials = execution.run.trials()
-        self._last = {trial.number: trial for trial in trials}  # in order: the repeat takes the first one's place
+        self._last = {trial.number: trial for trial in trials}  # in order, so a repeat replaces its first attempt
         self._valid = {trial.number for trial in trials if trial.valid}
         self._done = {(trial.number, trial.attempt) for trial in trials}
         self._contention = ContentionWatch(len(self._entries), execution.bench.host.top_processes)
@@ -173,8 +185,14 @@ class TrialRunner:
         self._over_at = self._written_at + execution.seconds
 
     def run(self) -> None:
-        """Runs them; what is invalid is repeated when the rest of its block has been measured, unless contention
-        spoiled all of the block or the time that was announced would not do. Raises TooBusy."""
+        """Run the trials.
+
+        Invalid trials are repeated after the rest of their block, unless contention disturbed the whole block or the
+        announced time isn't enough.
+
+        Raises:
+            TooBusy: If contention continues.
+        """
         execution = self.execution
         for number, slots in itertools.groupby(execution.order, key=lambda slot: slot.block):
             block, written = list(slots), len(self._done)
@@ -190,12 +208,16 @@ class TrialRunner:
                 self._contention.require_calm()
 
     def _is_spoiled(self, slot: Slot, attempt: int) -> bool:
-        """Whether an attempt is a repeat of what contention spoiled; the first one after a run was resumed is none."""
+        """Return whether an attempt repeats a trial because of contention.
+
+        The first attempt after resuming isn't a repeat.
+
+        """
         again = attempt > self.execution.attempts_of(slot) - ATTEMPTS + 1
         return again and slot.number in self._last and is_unverified(self._last[slot.number].flags)
 
     def _repeats(self, block: Sequence[Slot], spoiled: Sequence[Slot]) -> bool:
-        """Whether to repeat what contention spoiled of a block."""
+        """Return whether to repeat a block's trials that contention disturbed."""
         later = [slot for slot in self.execution.order if slot.block > block[0].block]
         takes_s = self.execution.seconds_of(spoiled) + self.execution.seconds_of(later)
         return not self._spoiled_whole(block) and time.monotonic() + takes_s <= self._over_at
@@ -208,14 +230,14 @@ class TrialRunner:
         return allowed and (slot.number, attempt) not in self._done
 
     def _attempt(self, slots: Sequence[Slot], attempt: int) -> None:
-        """Runs the trials of some slots of a block."""
+        """Run the trials of some slots of a block."""
         execution = self.execution
         trials = [PlannedTrial(slot, self._entries[slot.label], self._tests[slot.test], attempt) for slot in slots]
         interleaved = [one for one in trials if execution.study.interleaved(one.test)]
         self._written_at = time.monotonic()
 
         def on_step(what: str, seconds: float) -> None:
-            # A repeat is not in the plan: it makes the pace slower.
+            # A repeat isn't in the plan, so it lowers the pace.
             self.watcher.doing(what, seconds if attempt == 1 else 0.0)
 
         if interleaved:
@@ -232,7 +254,11 @@ class TrialRunner:
                 self._keep([execution.trial(execution.bench, one, self.watcher.second)])
 
     def _keep(self, trials: Sequence[Trial]) -> None:
-        """Writes trials. Raises TooBusy where nothing is measured any more."""
+        """Write trials.
+
+        Raises:
+            TooBusy: If nothing can be measured any more.
+        """
         run = self.execution.run
         for trial in trials:
             run.save_trial(trial)
@@ -240,7 +266,7 @@ class TrialRunner:
             self._last[trial.number] = trial
             if trial.valid:
                 self._valid.add(trial.number)
-        if run.record.goal:  # a run that is resumed knows how long it has measured
+        if run.record.goal:  # needed to resume the run
             run.update(measured_s=run.record.measured_s + time.monotonic() - self._written_at)
         self._written_at = time.monotonic()
         for trial in trials:
@@ -253,7 +279,7 @@ class TrialRunner:
 
 
 def _lacks_blocks(run: Run) -> bool:
-    """Whether an interval is wider than the goal, and there is time for two more blocks within MOST_TRIALS."""
+    """Return whether an interval is wider than the goal, and there is time for two more blocks within MOST_TRIALS."""
     goal, study = run.record.goal, run.record.study
     if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
         return False
@@ -262,7 +288,7 @@ def _lacks_blocks(run: Run) -> bool:
 
 
 def _add_blocks(run: Run) -> None:
-    """Adds a mirrored pair of blocks to the end of the order."""
+    """Add a mirrored pair of blocks to the end of the order."""
     record = run.record
     longer = dataclasses.replace(record.study, blocks=record.study.blocks + 2 - record.study.blocks % 2)
     run.update(study=longer, order=tuple(schedule(longer, record.seed, record.places_left_out)))

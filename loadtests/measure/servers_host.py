@@ -1,4 +1,4 @@
-"""What will disturb a measurement on two machines, and how to put it right: ``hosts check``. It changes nothing."""
+"""Find problems that can disturb a measurement on two machines (``hosts check``). This module changes nothing."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from loadtests.measure.host_options import SCHEME, SERVERS
 from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
 
-# A page of the sample project takes about a millisecond: above this, what is measured is the network.
+# A page of the sample project takes about a millisecond. Above this limit, the measurement shows the network.
 ROUND_TRIP_MS = 1.0
-MEGABITS_PER_S = 900.0  # of a network of a gigabit per second
+MEGABITS_PER_S = 900.0  # for a network with a gigabit per second
 CLOCK_S = 0.1
 MOST_NAMED = 3
 
 
 def prepare(where: str, progress: Announce, python: str | None = None, venv: str | None = None) -> list[MachineFinding]:
-    """Brings the project to the host (``loadtests.hosts.deploy``), and says how like this one it is. Raises
-    UserError."""
+    """Copy the project to the host (``loadtests.hosts.deploy``), and compare the host with this machine.
+
+    Raises:
+        UserError: If a step fails.
+    """
     if python is not None and venv is not None:
         raise UserError("--python is for a new virtual environment, --venv for one that is there; leave one out")
     marker = deploy.prepare(address(where), progress, python, venv)
@@ -37,15 +40,27 @@ def prepare(where: str, progress: Announce, python: str | None = None, venv: str
 
 
 def examine(where: str, progress: Announce, role: str = SERVERS) -> list[MachineFinding]:
-    """All findings on a prepared host and on the way to it, the errors first. ``role`` is what the host is for (see
-    ``loadtests.measure.host_options``): from here, load goes to servers only. Raises UserError."""
+    """Return all findings about a prepared host and the network to it, with errors first.
+
+    Args:
+        where: The host.
+        progress: Reports the steps.
+        role: The host's role (see ``loadtests.measure.host_options``). This machine sends load only to servers.
+
+    Raises:
+        UserError: If the host can't be reached.
+    """
     progress(f"connecting to {where}")
     with contextlib.closing(Ssh(address(where))) as host:
         return errors_first(_findings(host, progress, role == SERVERS))
 
 
 def require_addresses(machines: Iterable[str]) -> None:
-    """Raises UserError, before any is connected to, where one is no address."""
+    """Check all addresses before connecting to any.
+
+    Raises:
+        UserError: If one isn't valid.
+    """
     for where in machines:
         address(where)
 
@@ -69,7 +84,11 @@ def _findings(host: Ssh, progress: Announce, has_servers: bool) -> Iterator[Mach
 
 
 def address(where: str) -> Address:
-    """The address in ``ssh://user@host:port``. Raises UserError."""
+    """Parse an address such as ``ssh://user@host:port``.
+
+    Raises:
+        UserError: If it isn't valid.
+    """
     if not where.startswith(SCHEME):
         raise UserError(f"{where}: another machine is reached over SSH: write {SCHEME}user@host")
     return Address.parse(where.removeprefix(SCHEME))
@@ -86,7 +105,7 @@ def _revision(revision: str | None, dirty: bool | None) -> MachineFinding:
 
 
 def _software(host: Ssh) -> Iterator[MachineFinding]:
-    """Whether the software is the same there."""
+    """Compare the software of both machines."""
     theirs, ours = host.facts.python, platform.python_version()
     if theirs == ours:
         yield ok(f"Python {ours} on both")

@@ -1,4 +1,4 @@
-"""The study to run, as the command line says it: what, how long, and at which price."""
+"""Select and change a study with the command line's options."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from loadtests.setups.reading import BASE
 from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
-# The studies of a project of the user's, and of its WebSockets, where no other is named.
+# The default studies of the user's own project and its WebSockets.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
-OWN_JOURNEY = "own-journey"  # likewise, of its users
-AA_STUDY = "first-look"  # with --aa, where no study is named
+OWN_JOURNEY = "own-journey"  # the default study of its users
+AA_STUDY = "first-look"  # the default study of --aa
 LEAST_RATE = 0.1  # below it a trial sends nothing
-MAX_TIME = "1h"  # for adding blocks, by default
+MAX_TIME = "1h"  # the default time to add blocks
 
 
 @dataclasses.dataclass(frozen=True)
 class StudyOptions:
-    """A study's name and what the command line changes of it. ``setups`` are labels, ``a,b``; ``minutes`` is for all
-    blocks together; ``rate`` is for all tests at a rate, ``injectors`` for those of journeys."""
+    """The name of a study and the command line's changes.
+
+    ``setups`` are labels such as ``a,b``. ``minutes`` is the time of all blocks. ``rate`` applies to all tests with a
+    fixed rate, and ``injectors`` to tests with journeys.
+    """
 
     name: str
     blocks: int | None = None
@@ -48,7 +51,11 @@ class StudyOptions:
     base: bool = False
 
     def study(self) -> Study:
-        """The study with these changes. Raises UserError."""
+        """Return the changed study.
+
+        Raises:
+            UserError: If an option isn't valid.
+        """
         require_one_length(self.blocks, self.minutes, self.until)
         if not self.name:
             raise UserError(
@@ -89,14 +96,18 @@ class StudyOptions:
 
 @dataclasses.dataclass(frozen=True)
 class OwnJourney:
-    """The command line's journey of the user's own, and how its users sign in."""
+    """The options of the user's own journey and its login."""
 
     journey: Path | None = None
     login: str | None = None
     login_user: str | None = None
 
     def in_study(self, study: Study) -> Study:
-        """The study with its users on this journey, signed in. Raises UserError."""
+        """Return the study with its users on this journey, and with their login.
+
+        Raises:
+            UserError: If the journey isn't valid.
+        """
         file = self.journey
         if file is not None and (file.suffix != ".py" or not os.path.isfile(file)):
             raise UserError(
@@ -106,7 +117,7 @@ class OwnJourney:
 
 
 def default_study(own: project.Options | None, users: OwnJourney | None, aa: bool) -> str:
-    """The study where none is named: that of the user's journey or project, or of an A/A run; else empty."""
+    """Return the default study for the user's journey, project or an A/A run, or else an empty string."""
     if users is not None:
         return OWN_JOURNEY
     if own is None:
@@ -115,15 +126,24 @@ def default_study(own: project.Options | None, users: OwnJourney | None, aa: boo
 
 
 def with_base(own: project.Options | None, base: Path) -> project.Options:
-    """The options of a project that is compared with its base. Raises UserError."""
+    """Return the options of a project that is compared with its base.
+
+    Raises:
+        UserError: If there is no project.
+    """
     if own is None:
         raise UserError("--base is for a project of your own; name its folder: --app")
     return dataclasses.replace(own, base=base)
 
 
 def of_change(study: Study) -> Study:
-    """The study with each setup twice, side by side: with the base of the user's project, and with the project. The
-    baseline's A/A copy is left out. Raises UserError where it is a sweep."""
+    """Return the study with each setup twice, with the base of the user's project and with the project itself.
+
+    The baseline's A/A copy is left out.
+
+    Raises:
+        UserError: If the study is a sweep.
+    """
     if study.sweep is not None:
         raise UserError(
             f"{study.name} is a sweep of one setup, and --base is for a study of setups: own-project is one"
@@ -143,26 +163,42 @@ def of_change(study: Study) -> Study:
 
 
 def require_websocket_test(own: project.Options | None, study: Study) -> None:
-    """Raises UserError where the WebSockets of a project are described, and no test of the study uses them."""
+    """Check that the study has a test for the project's WebSockets.
+
+    Raises:
+        UserError: If options describe them, but no test uses them.
+    """
     if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
         raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
-    """Raises UserError where more than one of these limits the number of blocks."""
+    """Check that only one option limits the number of blocks.
+
+    Raises:
+        UserError: If there are several.
+    """
     others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]
     if minutes is not None and others:
         raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")
 
 
 def require_price(price: float | None) -> None:
-    """Raises UserError for what is not the price of a core-hour."""
+    """Check the price of a core-hour.
+
+    Raises:
+        UserError: If it isn't above 0.
+    """
     if price is not None and not 0 < price < math.inf:
         raise UserError(f"--price {price:g}: a price above 0 is needed")
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:
-    """When to stop adding blocks, from ``--until 2%`` and ``--max-time 1h``. Raises UserError."""
+    """Return the goal for adding blocks, from ``--until 2%`` and ``--max-time 1h``.
+
+    Raises:
+        UserError: If a value isn't valid.
+    """
     if until is None:
         if max_time is not None:
             raise UserError("--max-time is how long --until may take; say how narrow as well: --until 2%")

@@ -1,4 +1,4 @@
-"""One trial by itself: start a setup, wait until it is healthy, check the contract, warm up, measure, stop."""
+"""Run a single trial: start a setup, wait until it is healthy, check the contract, warm up, measure, and stop."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
-STEP_SETTLED_S = 1.0  # what a handshake takes for a moment is given back by then
-BEFORE_S = 3.5  # before the server's processes are replaced: seconds that tell what is usual, and half a one
-BEFORE = 1 / 3  # of a load, at the most
+STEP_SETTLED_S = 1.0  # by then, the temporary memory of handshakes has been freed
+BEFORE_S = 3.5  # before the server's processes are replaced, to measure the usual values for three full seconds
+BEFORE = 1 / 3  # the maximum share of the load for this
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:
-    """Runs one trial and judges it. Never raises for what a setup does wrong: that makes the trial invalid."""
+    """Run and judge one trial. A setup's failure makes the trial invalid and never raises an error."""
     builder = TrialBuilder()
     try:
         with bench.serving(planned.entry, planned.test.start_options) as server:
@@ -50,8 +50,7 @@ def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial
 
 @dataclasses.dataclass(frozen=True)
 class _Measured:
-    """The result of one load, what was observed around it, and the usage by pid after each step of opening
-    connections."""
+    """The result of one load, its observations, and the use by pid after each step of opening connections."""
 
     result: Result
     observed: LoadObservation
@@ -69,7 +68,7 @@ class _TrialRun:
     builder: TrialBuilder
 
     def run(self) -> None:
-        """Checks the contract, makes all loads and collects what they found."""
+        """Check the contract, run all loads, and collect the results."""
         bench, test, entry, builder = self.bench, self.planned.test, self.planned.entry, self.builder
         builder.note(started=True)
         bodies, differences = verified(bench, self.server, test, entry)
@@ -85,16 +84,16 @@ class _TrialRun:
             return
         builder.add(bench, [one.observed for one in loads], [one.result for one in loads])
         if test.work.deployment:
-            builder.note(other_load=None)  # the CPU of processes that ended is not known
+            builder.note(other_load=None)  # the CPU use of ended processes isn't known
         if load.rate is None or test.search is not None:
-            builder.note(planned=None, sent=None)  # only a fixed rate plans a number
+            builder.note(planned=None, sent=None)  # only a fixed rate has a planned number
         found = builder.evidence
         if found.contract_differences or found.processes_died or found.service_failed:
             examples = [text for one in loads for kind, text in one.result.examples.items() if kind in BROKEN]
             builder.log = "\n".join([*examples[:1], self.server.logs()]).strip()
 
     def _loads(self, load: Load) -> list[_Measured]:
-        """The one load, or all probes of a search."""
+        """Run the single load, or all probes of a search."""
         test = self.planned.test
         if test.search is not None:
             return self._search(load, *test.search)
@@ -113,7 +112,7 @@ class _TrialRun:
         self.builder.meanwhile = measured.observed.meanwhile
 
     def _measure(self, load: Load, on_second: OnSecond, should_stop: ShouldStop | None = None) -> _Measured:
-        """One load, in one piece."""
+        """Run one load in one piece."""
         engine = self.bench.engine(self.planned.test.engine)
         if load.conversation is not None and isinstance(engine, SlicingEngine):
             return self._conversation(engine, load, on_second, should_stop)
@@ -129,8 +128,10 @@ class _TrialRun:
     def _conversation(
         self, engine: SlicingEngine, load: Load, on_second: OnSecond, should_stop: ShouldStop | None
     ) -> _Measured:
-        """One load over WebSockets, observed while the connections are open: closing them takes CPU and frees memory,
-        neither of which belongs to the load."""
+        """Run one load over WebSockets, and observe it while the connections are open.
+
+        Closing them uses CPU and frees memory, which isn't part of the load.
+        """
         with engine.generator(load.processes, load.core) as maker:
             prepared = maker.prepare(load)
             steps = self._open_in_steps(load, prepared)
@@ -146,21 +147,28 @@ class _TrialRun:
             return _Measured(prepared.result(), observed, steps)
 
     def _open_in_steps(self, load: Load, prepared: PreparedLoad) -> tuple[Mapping[int, Usage], ...]:
-        """Opens the load's connections, and returns the usage by pid after each step; empty for a single step."""
+        """Open the load's connections, and return the use by pid after each step.
+
+        With a single step, return nothing.
+
+        """
         steps = load.conversation.steps if load.conversation else 1
         if steps == 1:
             return ()
         usage = []
         for step in range(steps):
-            if step:  # the first is open already
+            if step:  # the first step is open already
                 prepared.step()
             time.sleep(STEP_SETTLED_S)
             usage.append(self.bench.host.usage(self.server.parts(), self.server.folder))
         return tuple(usage)
 
     def _deployed(self, load: Load, way: str) -> _Measured:
-        """One load under which the server's processes are replaced. Their CPU time is not observed: those that end take
-        it with them."""
+        """Run one load while the server's processes are replaced.
+
+        Their CPU time isn't known, because it ends with them.
+
+        """
         host, cores, server = self.bench.host, self.bench.cores.servers, self.server
         ways = {"restart": server.restart, "reload": server.reload, "kill": server.kill_worker}
         began_s: list[float] = []
@@ -206,15 +214,19 @@ class _TrialRun:
             return measured
 
     def _search(self, load: Load, objective: Objective, plan: SearchPlan) -> list[_Measured]:
-        """All probes of a search. The trial's result is that of the probe that confirmed the rate, if any did."""
+        """Run all probes of a search.
+
+        The trial's result is the result of the last confirming probe, if there is one.
+
+        """
         loads: list[_Measured] = []
         idle_s = self.server.seconds_to_answer()
 
         def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
             if loads and not self.server.calm_down(idle_s):
                 raise NotServing("did not recover from a probe", self.server.logs())
-            if loads and probe.users is None:  # users come one after the other, each time
-                probe = dataclasses.replace(probe, warmup_s=0.0)  # it is warm, and a probe may be too much for it
+            if loads and probe.users is None:  # users always arrive one after the other
+                probe = dataclasses.replace(probe, warmup_s=0.0)  # the server is warm, and the probe may overload it
 
             def on_second(second: Second) -> None:
                 watch(second)

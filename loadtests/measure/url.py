@@ -1,4 +1,4 @@
-"""Load on a URL, and the search for its capacity, as the command line describes them."""
+"""Send load to a URL, and search for its capacity, with the command line's options."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from loadtests.workload.request import MOST_BODY_BYTES
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
 MESSAGE_BYTES = 64
-ARRIVAL_SEED = 2016  # fixed, so that two URLs can be sent the same
+ARRIVAL_SEED = 2016  # fixed, so that two URLs can get the same load
 OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # by a request's field
 
-# Errors that a lower rate does not mend, where there are no others: a rate too high shows in time-outs.
+# Errors that a lower rate can't prevent, if there are no others. A rate that is too high leads to timeouts.
 REFUSALS = {"status", "refused", "wrong-body", "other"}
 
 
 @dataclasses.dataclass(frozen=True)
 class UrlRequests:
-    """The requests: one to the URL, or a workload file, which is replayed where it has a speed."""
+    """The requests: one to the URL, or a workload file. With a speed, the file is replayed."""
 
     method: str = "GET"
     headers: Sequence[str] = ()
@@ -52,7 +52,7 @@ class UrlRequests:
 
 @dataclasses.dataclass(frozen=True)
 class UrlLoad:
-    """A load on a URL, as its options describe it. ``size`` is for messages over ws://."""
+    """The options of a load on a URL. ``size`` is for messages over ws://."""
 
     url: str
     requests: UrlRequests = UrlRequests()
@@ -66,7 +66,11 @@ class UrlLoad:
     size: int | None = None
 
     def load(self) -> Load:
-        """The load itself. Raises UserError for what makes no sense."""
+        """Return the load.
+
+        Raises:
+            UserError: If the options aren't valid.
+        """
         requests = self.requests
         url, conversation = _websocket(self.url, self.size)
         require_local(url, self.allow_remote)
@@ -112,7 +116,7 @@ class UrlSearch:
 
 @dataclasses.dataclass(frozen=True)
 class UrlSearchOptions:
-    """A search for the capacity of a URL, as its options describe it; the load's rate is the first."""
+    """The options of a search for the capacity of a URL. The load's rate is the first rate."""
 
     load: UrlLoad
     objective: str = "p99<50ms"
@@ -122,7 +126,11 @@ class UrlSearchOptions:
     max_time: str | None = None
 
     def search(self) -> UrlSearch:
-        """The search itself. Raises UserError for what makes no sense."""
+        """Return the search.
+
+        Raises:
+            UserError: If the options aren't valid.
+        """
         _, conversation = _websocket(self.load.url, self.load.size)
         sends = "messages" if conversation else "requests"
         short_s, long_s = duration(self.probe), duration(self.confirm)
@@ -144,16 +152,21 @@ class UrlSearchOptions:
         load = self.load.load()
         if conversation:
             connections = load.connections or Echo().connections
-            load = dataclasses.replace(load, connections=connections, listens_s=0.0)  # a probe is not for such
+            # a probe doesn't wait for duplicate messages
+            load = dataclasses.replace(load, connections=connections, listens_s=0.0)
         return UrlSearch(load, objective, plan)
 
 
 def send(engine: str, load: Load, on_second: OnSecond) -> Result:
-    """Sends the load; ``on_second`` is called with each second of it. Raises UserError."""
+    """Send the load. ``on_second`` gets each second.
+
+    Raises:
+        UserError: If the engine can't send it.
+    """
     return engines.get(engine).run(load, on_second)
 
 
-# By words of Node's and OpenSSL's messages. The first that fits is shown.
+# By parts of Node's and OpenSSL's messages. The first match is shown.
 TLS_HINTS = {
     "certificate has expired": "the server needs a new certificate",
     "certificate is not yet valid": "compare the clocks of both machines",
@@ -165,10 +178,10 @@ TLS_HINTS = {
 
 
 def nothing_ok(load: Load, result: Result) -> str | None:
-    """Why no request was answered as expected, and what is likely to help; None where one was."""
+    """Return why no request was answered as expected, with a hint, or None if one was."""
     if result.ok:
         return None
-    # OpenSSL ends some messages with a line break.
+    # Some of OpenSSL's messages end with a line break.
     failures = [f"{count:,} {result.examples.get(kind, kind).strip()}" for kind, count in result.failed.items()]
     names_host = any(name.lower() == "host" for request in load.requests for name, _ in request.headers)
     example = result.examples.get("other", "")
@@ -182,9 +195,16 @@ def nothing_ok(load: Load, result: Result) -> str | None:
 
 
 def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_second: OnSecond) -> FoundCapacity:
-    """Finds the capacity; ``on_probe`` is called with each judged probe, ``on_second`` with each second of load.
+    """Find the capacity.
 
-    Raises UserError, also where no request is answered as expected: at once where the server says so.
+    Args:
+        search: The search.
+        on_probe: Gets each judged probe.
+        on_second: Gets each second of load.
+
+    Raises:
+        UserError: If no request is answered as expected. If the server refuses the first requests, the search ends
+            immediately.
     """
     engine = engines.get("openloop")
     engine.require()
@@ -212,8 +232,10 @@ def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_seco
 
 
 def _waiting_for_calm(load: Load) -> Callable[[], object]:
-    """Waits, before a probe, until the URL answers nearly as quickly as now, when it has no load: the probe before may
-    have left work behind. Does nothing where it does not answer now, and over https."""
+    """Return a function that waits until the URL answers nearly as fast as now, without load.
+
+    An earlier probe may have left work behind. The function does nothing for https, or if the URL doesn't answer now.
+    """
     parts = urllib.parse.urlsplit(load.origin)
     [request] = load.requests
 
@@ -230,8 +252,11 @@ def _waiting_for_calm(load: Load) -> Callable[[], object]:
 
 
 def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
-    """The URL as HTTP writes it and, for ws://, the fields of a load of messages that must come back. Raises
-    UserError."""
+    """Return the URL for HTTP and, for ws://, the fields of a load of echoed messages.
+
+    Raises:
+        UserError: If the URL or the size isn't valid.
+    """
     scheme, separator, rest = url.partition("://")
     if scheme.lower() == "wss":
         raise UserError("wss:// cannot be loaded; write the ws:// address of the server behind it")
@@ -245,7 +270,7 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
 
 
 def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The URL without the user and password that it may name, and the header for them (RFC 7617)."""
+    """Return the URL without user and password, and the header with them (RFC 7617)."""
     login, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")
     if not at:
         return url, ()
@@ -256,7 +281,11 @@ def _login(url: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequests) -> tuple[str, Workload]:
-    """The origin and the requests to it, with the login that the URL names. Raises UserError."""
+    """Return the origin and the requests, with the login in the URL.
+
+    Raises:
+        UserError: If the options aren't valid.
+    """
     origin, path = split(url)
     if requests.workload is None:
         if requests.speed is not None:
@@ -292,7 +321,7 @@ def _request(path: str, requests: UrlRequests) -> Request:
 
 
 def _body(text: str) -> bytes:
-    """The text, or with ``@`` before it the contents of the file of that name."""
+    """Return the text, or the content of the file after ``@``."""
     if not text.startswith("@"):
         return text.encode()
     try:
@@ -302,7 +331,11 @@ def _body(text: str) -> bytes:
 
 
 def _arrival_seed(arrivals: str) -> int | None:
-    """The seed of random arrivals, always the same; None for even ones. Raises UserError."""
+    """Return the fixed seed of random arrivals, or None for even ones.
+
+    Raises:
+        UserError: If the value isn't valid.
+    """
     if arrivals not in ARRIVALS:
         raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
     return ARRIVAL_SEED if arrivals == "random" else None

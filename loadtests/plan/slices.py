@@ -57,7 +57,7 @@ def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:
 
 
 def grace(first_s: float, in_vain: int) -> float:
-    """Return the seconds that a slice waits at its end for outstanding requests.
+    """Return the seconds that a slice waits for outstanding requests when it is over.
 
     The time halves after each slice of the trial that waited without success, because the setup then loses requests.
     """

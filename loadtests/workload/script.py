@@ -11,21 +11,27 @@ from loadtests.errors import UserError, quoted
 SCRIPT = "script"  # the dialect
 ID = "$ID"
 ROOM = "$ROOM"
-LIKE_JSON = ("{", "[")  # an example of an id; it needs no escapes in JSON or HTML
+LIKE_JSON = ("{", "[")  # a text that starts with them should be JSON
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
-SHOWN = "3f09ac81:7:12:xxxx"  # what an id looks like: nothing in it needs an escape, in JSON or in HTML
+SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id; it needs no escapes in JSON or HTML
 
 
 @dataclasses.dataclass(frozen=True)
 class Script:
-    """Texts in which ``$ID`` stands for what a message is known by, and ``$ROOM`` for a name: that of a room, which no
-    other load uses, or of a connection that echoes, which no other connection has.
+    """The user's messages, with placeholders.
 
-    ``first`` is sent on each connection once it is open; it is ready when a message has come with ``ready`` in it, or
-    at once where that is empty. ``send`` is what is sent, and what counts as its delivery is a message with ``match``
-    in it, of one's own id. The handshake offers the ``subprotocols``, which may contain a secret.
+    ``$ID`` is a placeholder for the id of a message. ``$ROOM`` is a placeholder for the name of a room, or of a
+    connection for echoes. No other load or connection has the same name.
 
-    Raises UserError for a text that cannot be sent, or does not identify a delivery.
+    Args:
+        send: The message to send.
+        first: The messages to send first on each open connection.
+        match: A received message with this text counts as a delivery. It must contain the sender's id.
+        ready: A connection is ready after a message with this text, or immediately if it is empty.
+        subprotocols: The subprotocols of the handshake. They may contain a secret.
+
+    Raises:
+        UserError: If a text can't be sent, or doesn't identify a delivery.
     """
 
     send: str

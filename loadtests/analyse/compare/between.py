@@ -1,6 +1,6 @@
-"""Two runs against each other: their blocks are no pairs, so the samples are independent.
+"""Compare two runs. Their blocks aren't pairs, so the samples are independent.
 
-What changed for the whole machine between the runs is in the ratio and not in the interval.
+A change of the whole machine between the runs is part of the ratio, but not of the interval.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _apart(pair: Pair) -> float:
 
 
 def _cuts(pair: Pair) -> tuple[int, int]:
-    """How many values to leave out of each side: of both or of neither."""
+    """Return the number of values to leave out at each end of both samples, or 0 for both."""
     before, after = map(trimmed.cut, pair)
     return (before, after) if before and after else (0, 0)
 

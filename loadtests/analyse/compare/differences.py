@@ -1,4 +1,4 @@
-"""What else differs between two runs: machine, software, revision, knobs, study."""
+"""Find other differences between two runs: machine, software, revision, knobs, study."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.records.run.run_record import RunRecord
 
-# Always moving: no property of the machine.
+# Always changing, so not a property of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
-# What identifies a machine. A kernel or a governor is a setting.
+# The identity of a machine. The kernel and the governor are settings.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
-MEMORY_TOLERANCE = 0.05  # what a kernel keeps for itself varies
+MEMORY_TOLERANCE = 0.05  # because the kernel's own share varies
 # No parameters of the measurement, or compared elsewhere.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 
 @dataclasses.dataclass(frozen=True)
 class RunDifference:
-    """One difference; None where a run does not have it. ``kind`` is the part of run.json."""
+    """One difference. None means that a run doesn't have the value. ``kind`` is the part of run.json."""
 
     kind: str
     what: str

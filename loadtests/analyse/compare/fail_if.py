@@ -1,4 +1,4 @@
-"""``--fail-if 'slower>5%'`` or ``'failures>1%'``: the rule by which a comparison fails a build."""
+"""The rule ``--fail-if 'slower>5%'`` or ``'failures>1%'``, which makes a comparison fail a build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """``verdict`` by more than ``threshold`` (0.05 is 5%); without a verdict, that share of failures of any kind."""
+    """A ``verdict`` by more than ``threshold`` (0.05 is 5%), or without a verdict this share of any failures."""
 
     verdict: Verdict | None
     threshold: float
@@ -28,7 +28,11 @@ class Rule:
 
 
 def parse(text: str) -> Rule:
-    """The rule in ``text``. Raises ValueError with what is allowed."""
+    """Parse a rule.
+
+    Raises:
+        ValueError: If it isn't valid.
+    """
     match = RULE.fullmatch(text)
     if match is None:
         raise ValueError(f"--fail-if {text!r} is not a rule; write for example 'slower>5%' or 'failures>1%'")
@@ -36,10 +40,10 @@ def parse(text: str) -> Rule:
 
 
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """The comparisons that break the rule: significant, and beyond the threshold.
+    """Return the comparisons that break the rule: significant, and beyond the threshold.
 
-    A setup that fails, loses or cannot sustain the rate is slower by any threshold. Noise alone fails at most 5% of
-    all runs, whatever the number of comparisons.
+    A setup that fails, loses messages or can't sustain the rate counts as slower by any threshold. Noise fails at most
+    5% of all runs, for any number of comparisons.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 

@@ -65,7 +65,7 @@ class Row:
         self._noises = dict(zip(labels, noises(values, same), strict=True)) if labels else {}
 
     def _noisy(self, label: str, block: int) -> float:
-        """The value that informs the noise; not a number where there is none."""
+        """Return the value for the noise, or NaN if there is no such value."""
         return np.nan if block in self.bounds.get(label, ()) else self.samples[label].get(block, np.nan)
 
     def against_baseline(self, candidate: str) -> Pair:
@@ -75,7 +75,7 @@ class Row:
         shares: list[float] = []
         for block in sorted(own):
             below = [self.samples[label][block] for label in self.baselines if block in self.samples[label]]
-            # Where neither percentile is reached, their ratio is unknown.
+            # If neither percentile is reached, their ratio isn't known.
             if below and min(own[block], *below) < np.inf:
                 found[block] = own[block] - float(np.mean(below))
                 shares.append(1 / len(below))

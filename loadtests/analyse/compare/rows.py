@@ -1,4 +1,4 @@
-"""What a comparison found: its rows, what else differs, and whether it fails a build."""
+"""The results of a comparison: its rows, other differences, and whether it fails a build."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.formatting import bounded_ratio, series
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonRow:
-    """One setup in one test and metric, on both sides. ``missing`` says why there is no comparison."""
+    """One setup in one test and metric, on both sides. ``missing`` is the reason if there is no comparison."""
 
     label: str
     test: str
@@ -45,7 +45,7 @@ class Compared:
 
     @property
     def failure(self) -> str:
-        """Why ``--fail-if`` fails, in a line; empty where it passes. What cannot be judged fails."""
+        """The reason why ``--fail-if`` fails, or an empty string. It also fails if it can't be judged."""
         if self.rule is None:
             return ""
         reasons = dict.fromkeys(filter(None, map(self.broken_by, self.rows)))
@@ -55,7 +55,7 @@ class Compared:
         return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
 
     def broken_by(self, row: ComparisonRow) -> str:
-        """How a row breaks the rule; empty where it does not, or there is no rule."""
+        """Describe how a row breaks the rule, or return an empty string."""
         one = row.comparison
         return _why(self.rule, row, one) if self.rule and one and fail_if.failures(self.rule, [one]) else ""
 

@@ -1,4 +1,4 @@
-"""One run against another, or one setup of a run against its others: what ``compare`` does."""
+"""Compare two runs, or the setups of one run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ from loadtests.setups.reading import BASE
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compares ``run`` with ``other`` or, without it, its setups with the first of them, or with their bases.
+    """Compare ``run`` with ``other``, or without it, its setups with the first of them or with their bases.
 
-    ``setups`` are comma-separated labels, by default all common ones, or all that have a base; ``rule`` is that of
-    ``--fail-if``. Raises UserError for what does not exist and where nothing can be compared.
+    Args:
+        run: The run folder.
+        other: The other run folder.
+        setups: Labels separated by commas. The default is all common setups, or all setups with a base.
+        rule: The rule of ``--fail-if``.
+
+    Raises:
+        UserError: If a name doesn't exist, or nothing can be compared.
     """
     labels = [label.strip() for label in setups.split(",") if label.strip()]
     try:
@@ -39,7 +45,7 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Setups of one run, paired by block: with the first of them or, where none is named, each with its base."""
+    """Compare setups of one run, paired by block, with the first one, or without names, each with its base."""
     of_bases = [(f"{label}{BASE}", label) for label in results.labels if f"{label}{BASE}" in results.labels]
     of_bases = of_bases or [(against, label) for label, against in results.own_baselines.items()]
     named = [(labels[0], label) for label in labels[1:]] if labels else of_bases
@@ -97,7 +103,7 @@ def _shared(results: Results, labels: list[str], tests: list[str]) -> list[Obser
 
 
 def _rates(before: Results, after: Results, test: str) -> str:
-    """The rates of a test, where they differ: each run may have found its own."""
+    """Describe a test's rates if they differ, because each run may have found its own."""
     tests = [one for results in (before, after) for one in results.tests if one.name == test]
     found = [one.fixed_rate for one in tests]
     if len(found) < 2 or None in found or found[0] == found[1]:
@@ -148,7 +154,11 @@ class _Side:
 def _rows(
     pairs: list[tuple[_Side, _Side]], cells: list[tuple[str, str]], comparisons: list[Comparison]
 ) -> list[ComparisonRow]:
-    """A row for each pair, test and metric that either side has. Raises UserError where none has a comparison."""
+    """Return a row for each pair, test and metric that either side has.
+
+    Raises:
+        UserError: If no row has a comparison.
+    """
     by_key = {(one.candidate, one.test, one.metric): one for one in comparisons if one.informative}
     rows = []
     for test, metric in cells:
@@ -167,7 +177,7 @@ def _rows(
 
 
 def _missing(sides: tuple[_Side, _Side], test: str, known: list[Estimate | None]) -> str:
-    """Why there is no comparison; empty where neither side has the metric."""
+    """Return why there is no comparison, or an empty string if neither side has the metric."""
     out = [side.name for side in sides if side.label not in side.results.labels_in(test)]
     if out:
         return f"left out in {series(out)}"

@@ -41,14 +41,18 @@ class Pairing:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Pairing):
-    """``ratio`` is candidate over baseline, whichever way is better: infinite (or 0) where the candidate (or the
-    baseline) answered too little to reach the percentile, and not a number where neither did."""
+    """A comparison. ``ratio`` is candidate over baseline, for all metrics.
+
+    It is infinite (or 0) if the candidate (or the baseline) answered too few requests to reach the percentile, and NaN
+    if neither reached it.
+    """
 
     ratio: float
     low: float
     high: float
     verdict: Verdict
-    blocks_needed: tuple[int, int] | None  # how many would probably settle it, from and to, where that can be said
+    # the number that would probably settle it, from and to, if it can be estimated
+    blocks_needed: tuple[int, int] | None
     delta: float
     family: int  # the number of comparisons that the interval is adjusted for
     method: str  # of the interval: moderated, trimmed, student, constant or none
@@ -97,7 +101,7 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class Family:
-    """Which labels are compared, all others without ``candidates``, and how surely all of their intervals hold."""
+    """The compared labels (without ``candidates``, all others), and the joint confidence of their intervals."""
 
     candidates: Collection[str] | None = None
     confidence: float = CONFIDENCE
@@ -114,10 +118,13 @@ def compare(
     standings: Standings | None = None,
     family: Family = EVERY,
 ) -> list[Comparison]:
-    """Every other label, or those of the ``family``, against ``baseline`` in every test and metric.
+    """Compare every other label, or the labels of the ``family``, with ``baseline`` in every test and metric.
 
-    ``aa`` is the label of the baseline's A/A copy: a second baseline that sets the noise floor and is no candidate.
-    Labels that are not compared still inform the noise. Raises ValueError for an unknown metric.
+    ``aa`` is the label of the baseline's A/A copy: a second baseline that sets the noise floor and isn't a candidate.
+    Labels that aren't compared still inform the noise.
+
+    Raises:
+        ValueError: If a metric is unknown.
     """
     table = Observations(observations)
     known = standings or {}

@@ -1,18 +1,17 @@
-"""What all probes say together of the capacity: a Bayesian estimate of the rate at which the objective is just met.
+"""Combine all probes to a Bayesian estimate of the capacity, the highest rate that meets the objective.
 
 Adaptive estimates of a threshold are an old problem of psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
 Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
-- The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Of the slope
-  only the order is known in advance: 4 is a queue that is half empty at its capacity, 256 nearly a cliff.
-- That rise goes on until all are late, at the rate at which a server answers that never pauses. So this rate, which is
-  seen where more was asked of it, and the capacity say how steep the rise is, whatever the service times are (heavy
-  traffic: Kingman, *The single server queue in heavy traffic*, 1961). Real servers only do so roughly.
-- Late requests come in clumps, as a queue that is long stays so for a while. The steeper the slope, the fuller the
-  queue and the longer its clumps: how long follows from slope and limit for a queue in heavy traffic, a Brownian
-  motion with a drift (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). So what is
-  counted is clumps.
-- The machine is a little faster or slower from probe to probe.
+- The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Only the
+  order of the slope is known in advance: 4 is a queue that is half empty at its capacity, and 256 is nearly a cliff.
+- The share rises until all requests are late. This happens at the rate of a server that never pauses, which overloaded
+  probes show. This rate and the capacity therefore determine the slope, for any service times (heavy traffic: Kingman,
+  *The single server queue in heavy traffic*, 1961). Real servers follow this only roughly.
+- Late requests come in clumps, because a long queue stays long for a while. A steeper slope means a fuller queue and
+  longer clumps. Their length follows from slope and limit for a queue in heavy traffic, a Brownian motion with a drift
+  (Aldous, *Probability Approximations via the Poisson Clumping Heuristic*, 1989). The model therefore counts clumps.
+- The speed of the machine differs slightly between probes.
 """
 
 from __future__ import annotations
@@ -28,25 +27,26 @@ from loadtests.measure.searches.judge import Judgement, Outcome, Tail
 
 Array = NDArray[np.float64]
 
-STEP = 0.004  # of the grid of rates, in their logarithms
+STEP = 0.004  # of the grid of rates, in logarithms
 SLOPES = np.geomspace(4, 256, 10)
-SPEED_SD = 0.01  # of the machine, between probes
-# The slope that follows from an overload is known to this part (a standard deviation of its logarithm). The answers of
-# an overload vary by this times the square root of their number, and the capacity may be higher than they say by OVER.
-# Where they are misleading, probes have to outweigh NEVER.
+SPEED_SD = 0.01  # of the machine's speed between probes
+# SLOPE_SD is the uncertainty of a slope from an overload (a standard deviation of its logarithm). The number of answers
+# in an overload varies by VARIES times its square root, and the capacity may be higher than it shows by OVER. If it is
+# misleading, probes have to outweigh NEVER.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
 LEAST_ROOM = 0.02  # between capacity and speed, as a share
-OVERLOADED = 0.9  # the most that is answered in an overload, as a share of what is sent
-MOST_LATE = 10.0  # times what is allowed: beyond, a queue grows, and its length says how long the probe was
-SINGLE = 0.5  # times what is allowed: fewer late requests may be single ones, which tell less of clumps
-# How often a probe says the opposite of what is true, where no limit on response times decided.
+OVERLOADED = 0.9  # the maximum share of answered requests in an overload
+# times the allowed number; above it a queue grows, and its length depends on the duration of the probe
+MOST_LATE = 10.0
+SINGLE = 0.5  # times the allowed number; fewer late requests may be single ones, which show less about clumps
+# The probability that a probe's outcome is wrong, if no limit on response times decided.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
-NEAR = 0.35  # how far the capacity is from the middle of the bracket, in logarithms
-DOUBT = 0.15  # that what short probes say of the capacity does not hold in long ones
+NEAR = 0.35  # the distance of the capacity from the middle of the bracket, in logarithms
+DOUBT = 0.15  # the probability that the result of short probes doesn't apply to long ones
 
 
 class Belief:
-    """Where the capacity is, as far as the probes know: weights of a grid of capacities and slopes."""
+    """The knowledge about the capacity: weights of a grid of capacities and slopes."""
 
     def __init__(self, lowest: float, highest: float) -> None:
         self._logs = np.arange(log(lowest) - NEAR, log(highest) + NEAR, STEP)
@@ -54,12 +54,12 @@ class Belief:
         self._normalise()
 
     def expect(self, rate: float) -> None:
-        """Before the first probe: about where the capacity is."""
+        """Set the expected capacity before the first probe."""
         self._weights *= np.exp(-abs(self._logs - log(rate)) / NEAR)
         self._normalise()
 
     def add(self, rate: float, judgement: Judgement) -> None:
-        """Takes what a probe says."""
+        """Add the result of a probe."""
         if judgement.clear or judgement.tail is None or not judgement.tail.allowed:
             seen = self._of_outcome(rate, judgement)
         else:
@@ -68,7 +68,7 @@ class Belief:
         self._normalise()
 
     def overloaded(self, rate: float, judgements: Sequence[Judgement]) -> None:
-        """Takes how much was answered in probes of a rate that is over the capacity; nothing where no queue grew."""
+        """Add the share of answers in probes above the capacity. Ignore them if no queue grew."""
         tails = [one.tail for one in judgements if one.tail]
         sent, answered = sum(tail.sent for tail in tails), sum(tail.answered for tail in tails)
         allowed, late = sum(tail.allowed for tail in tails), sum(tail.late for tail in tails)
@@ -85,7 +85,7 @@ class Belief:
         self._normalise()
 
     def doubt(self) -> None:
-        """From here on what was seen so far counts less, should it be contradicted."""
+        """Reduce the weight of earlier results, in case later probes contradict them."""
         near = np.exp(-abs(self._logs - log(self.capacity)) / NEAR)
         near = near / near.sum() * self._weights.sum(axis=1, keepdims=True)
         self._weights = (1 - DOUBT) * self._weights + DOUBT * near
@@ -99,12 +99,16 @@ class Belief:
 
     @property
     def spread(self) -> float:
-        """Half of the interval that holds the capacity by 68%, as a share of it: the standard deviation, if normal."""
+        """Half of the 68% interval of the capacity, as a share of it.
+
+        For a normal distribution, this is the standard deviation.
+
+        """
         cumulated = np.cumsum(self._by_rate)
         return float(np.count_nonzero((cumulated > 0.16) & (cumulated <= 0.84))) * STEP / 2
 
     def rate_with(self, late: float) -> float:
-        """About the rate at which the late requests are ``late`` times what is allowed."""
+        """Return the rate with about ``late`` times the allowed number of late requests."""
         by_slope: Array = self._weights.sum(axis=1)
         slope = float(np.exp(by_slope @ np.log(SLOPES)))
         return self.capacity * (1 + log(late) / slope)
@@ -138,7 +142,7 @@ class Belief:
 
 
 def _smoothed(seen: Array) -> Array:
-    """As if the machine was a little faster or slower; and nothing is impossible."""
+    """Smooth a likelihood for the varying speed of the machine, and make nothing impossible."""
     reach = np.arange(-4 * SPEED_SD, 4.01 * SPEED_SD, STEP)
     kernel = np.exp(-0.5 * (reach / SPEED_SD) ** 2)
     kernel /= kernel.sum()

@@ -1,6 +1,6 @@
-"""The search for the highest rate that passes: double, bisect, confirm. A state machine without clock or process.
+"""Search for the highest rate that passes: double, bisect, confirm. A state machine without clock or process.
 
-What all probes say together is a ``Belief``, which says what to ask next and when enough is known.
+A ``Belief`` combines all probes. It selects the next rate, and decides when the capacity is known well enough.
 
 The caller alternates ``next`` and ``record``::
 
@@ -9,7 +9,7 @@ The caller alternates ``next`` and ``record``::
         search.record(judge(measure(step), objective))
     print(step.sentence)
 
-The steps are a coroutine that yields probes and is sent judgements, so the search reads from top to bottom.
+The steps are a coroutine that yields probes and gets judgements, so the search reads from top to bottom.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class Purpose(str, Enum):
     CONFIRM = "confirm"
 
 
-# The length of bisecting probes, in short ones: until the capacity is known to NARROW, and from there on.
+# The length of bisecting probes in short ones: until the capacity is known to NARROW, and after that.
 LONGER, LONGEST = 2, 3
 NARROW = 0.1
-# The late requests that bisecting probes aim at in turn, times what is allowed: more of them tell more. Long ones that
-# confirm nothing aim at more as well.
+# The late requests that bisecting probes aim at in turn, as a multiple of the allowed number, because more late
+# requests show more. Long probes that don't confirm a rate also aim at more.
 LATE, MORE_LATE = 1.5, 2.0
-# The standard deviation of the belief, in precisions, or the number of probes of a kind, at which bisecting and then
-# the search are over; once a long one has passed that is near the capacity: BELOW or ABOVE it by that part of the
-# precision. A pass raises what is believed of the capacity, so long ones are aimed HIGHER until one passes.
+# Bisecting ends, and later the search, when the standard deviation of the belief (in precisions) or the number of
+# probes reaches these values. A long probe must also have passed near the capacity: within BELOW or ABOVE it, as a part
+# of the precision. A pass raises the belief, so long probes aim HIGHER until one passes.
 SPREAD = 1.4
 MOST_BISECTING, MOST_LONG = 9, 8
 BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
-# Probes of the doubling have this part of the requests that their percentile needs, those of the bisection that.
+# The share of a percentile's requests that probes have while doubling and while bisecting.
 FEW, SOME = 0.2, 0.5
 
 
 class LimitedBy(str, Enum):
-    """What kept the result from being higher."""
+    """The reason why the result isn't higher."""
 
     SERVER = "server"
     GENERATOR = "generator"
@@ -68,7 +68,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Record:
-    """A probe and how it was judged."""
+    """A probe and its judgement."""
 
     probe: Probe
     judgement: Judgement
@@ -76,8 +76,16 @@ class Record:
 
 @dataclass(frozen=True)
 class SearchedCapacity:
-    """The result. ``rate`` passed a long probe; None if nothing did. ``above`` is the lowest rate over it that did not.
-    ``unknowable_below``: lower rates would have needed longer probes than there are."""
+    """The result of a search.
+
+    Attributes:
+        rate: The rate that passed a long probe, or None.
+        above: The lowest rate above it that didn't pass.
+        limited_by: The reason why the result isn't higher.
+        records: All probes.
+        unknowable_below: Whether lower rates would need longer probes than allowed.
+        unit: The unit of rates.
+    """
 
     rate: float | None
     above: float | None
@@ -88,12 +96,12 @@ class SearchedCapacity:
 
     @property
     def seconds(self) -> float:
-        """Measured time, at most: probes that are lost stop early."""
+        """The maximum measured time. Probes that can't pass stop early."""
         return sum(record.probe.duration_s for record in self.records)
 
     @property
     def sentence(self) -> str:
-        """The result in words."""
+        """A description of the result."""
         probes = plural(len(self.records), "probe")
         if self.limited_by is LimitedBy.PROBES:
             return f"inconclusive: {probes} did not settle it"
@@ -122,27 +130,35 @@ Answer = Generator[Probe, Judgement, Judgement]
 
 
 class CapacitySearch:
-    """``next`` says what to do, ``record`` takes how it went; strictly in turn."""
+    """Alternate ``next``, which returns the next probe, and ``record``, which gets its judgement."""
 
     def __init__(self, plan: SearchPlan | None = None) -> None:
         self.plan = plan or SearchPlan()
         self._records: list[Record] = []
         self._belief = Belief(self.plan.lowest_rate, max(self.plan.lowest_rate, self.plan.max_rate))
         self._below = 0.0  # the highest rate that passed
-        self._above = inf  # the lowest that did not
+        self._above = inf  # the lowest rate that didn't
         self._left_s = inf if self.plan.max_s is None else self.plan.max_s
         self._overhead_s = 0.0
-        self._out_of_time = False  # for what the search is doing now
+        self._out_of_time = False  # for the current phase of the search
         self._steps = self._search()
         self._now: Probe | SearchedCapacity = next(self._steps)
 
     def next(self) -> Probe | SearchedCapacity:
-        """The probe to make now, or the result. The same until ``record`` is called."""
+        """Return the current probe or the result. It stays the same until ``record`` is called."""
         return self._now
 
     def record(self, judgement: Judgement, left_s: float = inf, overhead_s: float = 0.0) -> None:
-        """Takes the judgement of the probe that ``next`` gave, the seconds left for the search, and those that a probe
-        takes on top of its own. Raises ValueError when the search is over."""
+        """Record the judgement of the current probe.
+
+        Args:
+            judgement: The judgement.
+            left_s: The seconds left for the search.
+            overhead_s: The extra seconds of each probe.
+
+        Raises:
+            ValueError: If the search is over.
+        """
         if isinstance(self._now, SearchedCapacity):
             raise ValueError("the search is over")
         self._records.append(Record(self._now, judgement))
@@ -163,7 +179,7 @@ class CapacitySearch:
         return self._result()
 
     def _double(self) -> Moves:
-        """Up by two while rates pass, or down by two until one does: leaves a pass with a fail above it."""
+        """Double the rate while it passes, or halve it until it passes, to find a pass with a fail above it."""
         rate = self.plan.first_rate
         while self._above == inf and self._below < self.plan.max_rate and self._has_time(rate, Purpose.DOUBLE):
             yield from self._settle(rate)
@@ -175,7 +191,7 @@ class CapacitySearch:
             yield from self._settle(rate)
 
     def _settle(self, rate: float) -> Moves:
-        """Short probes of one rate until it is settled, or until the time is up."""
+        """Run short probes of one rate until it is settled or the time is up."""
         rate = self.plan.rounded(rate)
         judgements: list[Judgement] = []
         while not settled(judgements):
@@ -188,7 +204,7 @@ class CapacitySearch:
             self._above = rate
 
     def _bisect(self) -> Moves:
-        """Short probes near the capacity, until it is known well enough for long ones."""
+        """Run short probes near the capacity until it is known well enough for long ones."""
         bracketed = self._above < inf
         self._belief.expect(sqrt(self._below * self._above) if bracketed else self._below)
         self._belief.overloaded(self._above, [one.judgement for one in self._records if one.probe.rate == self._above])
@@ -201,10 +217,10 @@ class CapacitySearch:
                 self._below = max(self._below, rate)
 
     def _confirm(self) -> Moves:
-        """Long probes, one of which has to pass where the capacity is, until that is known well."""
+        """Run long probes until the capacity is known well. One of them must pass near the capacity."""
         self._belief.doubt()
         found, hurried = self._below, self._out_of_time
-        self._out_of_time = False  # what is left was set aside for this
+        self._out_of_time = False  # the remaining time is reserved for this
         longs = 0
         while True:
             self._bracket()
@@ -218,8 +234,9 @@ class CapacitySearch:
             longs += 1
 
     def _bracket(self) -> None:
-        """The highest rate that passed a long probe, about as high as the capacity or lower, and the lowest over it
-        that failed."""
+        """Set the highest rate near or below the capacity that passed a long probe, and the lowest rate above it that
+        failed.
+        """
         passed = self._confirmed
         failed = [one.probe.rate for one in self._records if one.judgement.outcome is not Outcome.PASS]
         most = self._belief.capacity * (1 + ABOVE * self.plan.precision)
@@ -228,7 +245,7 @@ class CapacitySearch:
         self._above = min((rate for rate in failed if rate > least), default=inf)
 
     def _is_near(self, longs: int) -> bool:
-        """Whether what passed is about where the capacity is."""
+        """Return whether the passed rate is close to the capacity."""
         below, capacity = self._below, min(self._belief.capacity, self._above)
         if not below:
             return False
@@ -236,7 +253,7 @@ class CapacitySearch:
         return near and (self.plan.whole or longs >= MOST_LONG or below * (1 + BELOW * self.plan.precision) >= capacity)
 
     def _next_long(self, longs: int) -> float | None:
-        """The rate of the next long probe; None where nothing passes."""
+        """Return the rate of the next long probe, or None if no rate passes."""
         if self._is_near(longs):
             rate = self._belief.rate_with(MORE_LATE if longs % 2 else 1.0)
             return self._within(min(rate, self._below * (1 + self.plan.precision)))
@@ -245,7 +262,7 @@ class CapacitySearch:
             lowest = min(one.probe.rate for one in self._records if one.probe.purpose is Purpose.CONFIRM)
             if lowest <= self.plan.lowest_rate:
                 return None
-            # What short probes led to does not hold: down in growing steps.
+            # The result of the short probes isn't confirmed, so go down in growing steps.
             rate = min(rate, lowest / (1 + self.plan.precision) ** 2 ** (longs - 1))
         return self._within(rate)
 
@@ -256,7 +273,7 @@ class CapacitySearch:
         return [one.probe.rate for one in long if one.judgement.outcome is Outcome.PASS]
 
     def _within(self, rate: float) -> float:
-        """The rate that may be asked and is nearest."""
+        """Return the nearest allowed rate."""
         return self.plan.rounded(max(self.plan.lowest_rate, min(rate, self.plan.max_rate)))
 
     def _try(self, rate: float, purpose: Purpose) -> Answer:
@@ -274,7 +291,7 @@ class CapacitySearch:
         return plan.probe_s(rate, max(plan.short_s, min(times * plan.short_s, plan.long_s)), SOME)
 
     def _has_time(self, rate: float, purpose: Purpose) -> bool:
-        """Whether there is time for one more probe; and after a short one for the long one that is to confirm it."""
+        """Return whether there is time for one more probe, and after a short one for the long one that confirms it."""
         needed_s = self._seconds(rate, Purpose.CONFIRM)
         if purpose is not Purpose.CONFIRM:
             needed_s += self._seconds(rate, purpose) + 2 * self._overhead_s
@@ -294,7 +311,7 @@ class CapacitySearch:
     def _limit(self) -> LimitedBy:
         if self._out_of_time:
             return LimitedBy.TIME
-        if self._above == inf:  # where all that failed was outvoted, too
+        if self._above == inf:  # also if all fails were outvoted
             return LimitedBy.MAX_RATE if self._below >= self.plan.max_rate else LimitedBy.SERVER
         ended = [one.judgement.outcome for one in self._records if one.probe.rate == self._above]
         return LimitedBy.GENERATOR if ended[-1] is Outcome.INVALID else LimitedBy.SERVER

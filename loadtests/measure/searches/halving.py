@@ -1,11 +1,11 @@
-"""Successive halving: which of many candidates is the best, for a fraction of what measuring all of them well costs.
+"""Successive halving: find the best of many candidates for a fraction of the cost to measure all of them well.
 
-Round by round the worse half is dropped and the rest is measured twice as often, so every round takes about as long,
-and most of the time goes to candidates that differ little (Karnin, Koren and Somekh, *Almost optimal exploration
-in multi-armed bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm identification and hyperparameter
-optimization*, AISTATS 2016). A candidate is measured in more blocks, and not for longer: most of the noise comes from
-starts. A pure state machine: ``next`` says what to measure, ``record`` takes the values, until there is an
-``AdviceOutcome``.
+Each round drops the worse half and measures the rest twice as often, so all rounds take about the same time, and most
+of the time goes to candidates that differ little (Karnin, Koren and Somekh, *Almost optimal exploration in multi-armed
+bandits*, ICML 2013; Jamieson and Talwalkar, *Non-stochastic best arm identification and hyperparameter optimization*,
+AISTATS 2016). A candidate is measured in more blocks instead of for longer, because most of the noise comes from
+starts. This is a pure state machine: ``next`` returns the next measurement, and ``record`` gets the values, until there
+is an ``AdviceOutcome``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FINALISTS = 2
 
 
 def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
-    """The rounds: how many candidates, in how many blocks. The last is between two."""
+    """Return the number of candidates and blocks of each round. The last round has two candidates."""
     rounds = [(candidates, first_blocks)]
     while rounds[-1][0] > FINALISTS:
         count, blocks = rounds[-1]
@@ -31,17 +31,17 @@ def plan(candidates: int, first_blocks: int) -> list[tuple[int, int]]:
 
 
 def trials(candidates: int, first_blocks: int) -> int:
-    """The most trials that the whole search takes."""
+    """Return the maximum number of trials of the whole search."""
     return sum(count * blocks for count, blocks in plan(candidates, first_blocks))
 
 
 def grid_trials(candidates: int, first_blocks: int) -> int:
-    """The trials for measuring every candidate as often as the finalists."""
+    """Return the number of trials to measure every candidate as often as the finalists."""
     return candidates * sum(blocks for _, blocks in plan(candidates, first_blocks))
 
 
 class Halving:
-    """The search among ``candidates`` (two at least), the first round in ``first_blocks`` blocks."""
+    """The search among ``candidates`` (at least two). The first round has ``first_blocks`` blocks."""
 
     def __init__(self, candidates: Sequence[str], first_blocks: int, more_is_better: bool = True) -> None:
         self.left = tuple(candidates)
@@ -51,7 +51,7 @@ class Halving:
         self._logs: dict[str, dict[int, float]] = {candidate: {} for candidate in candidates}
 
     def next(self) -> Round | AdviceOutcome:
-        """What to measure now, or what was found."""
+        """Return the next round, or the outcome."""
         done = len(self.rounds)
         if done == len(self.plan) or len(self.left) < FINALISTS:
             return self._outcome()
@@ -59,10 +59,13 @@ class Halving:
         return Round(self.left, tuple(range(first, first + self.plan[done][1])))
 
     def record(self, measured: Round, values: Mapping[str, Mapping[int, float]]) -> None:
-        """Takes the values of a round, above 0, by candidate and block.
+        """Add the values of a round, above 0, by candidate and block.
 
-        A candidate that is not among them goes, whatever it did before: what breaks is no advice. One that never had a
-        value, because contention made its trials invalid, has not lost and stays. Raises ValueError where that is all.
+        A candidate that isn't in ``values`` is dropped because it failed, even if it was good before. A candidate
+        without a value, because contention made its trials invalid, stays.
+
+        Raises:
+            ValueError: If no candidate is left.
         """
         for candidate, by_block in values.items():
             self._logs[candidate].update({block: log(value) for block, value in by_block.items()})
@@ -76,7 +79,7 @@ class Halving:
         self.left = tuple(candidate for candidate in self.left if candidate in kept)
 
     def _ranked(self, candidates: Sequence[str]) -> list[str]:
-        """The best first, by all that is known of them."""
+        """Sort candidates by all their values, with the best first."""
         return ranked({one: self._logs[one] for one in candidates}, self.more_is_better)
 
     def _outcome(self) -> AdviceOutcome:
@@ -87,11 +90,11 @@ class Halving:
         last = self.rounds[-1].blocks
         one, other = self._logs[pick], self._logs[runner_up]
         differences = [one[block] - other[block] for block in last if block in one and block in other]
-        # A single difference has no interval, and the best two of many were chosen by the same blocks.
+        # A single difference has no interval, and the best two of many were selected in the same blocks.
         if len(differences) < 2 or len(self.rounds[-1].candidates) > FINALISTS:
             return AdviceOutcome(pick, runner_up)
         found = AdviceOutcome(pick, runner_up, *ratios(intervals.alone(differences)))
         if found.significant and found.ratio is not None and (found.ratio > 1) != self.more_is_better:
-            # All rounds together rank the pick first, but those before the last flatter whom they let through.
+            # All rounds together prefer the pick, but the rounds before the last are biased by the selection.
             return AdviceOutcome(runner_up, pick, *ratios(intervals.alone([-one for one in differences])))
         return found

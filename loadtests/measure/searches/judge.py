@@ -1,4 +1,4 @@
-"""One probe against the objective: passed, failed, or invalid because the generator was the limit."""
+"""Judge a probe against the objective: passed, failed, or invalid because the generator was the limit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from loadtests.formatting import plural
 from loadtests.plan.objective import Limit, Objective
 from loadtests.records import Second
 
-# Within these factors of a limit chance could have decided otherwise: the rate is probed again.
+# Within these factors of a limit, the result may be chance, so the rate is probed again.
 DOUBTFUL = (0.5, 2.0)
-# What ends the doubling and is not clear is asked again until two probes agree: a stall of the machine is enough to
-# lose a short one.
+# If the last probe of the doubling isn't clear, it is repeated until two probes agree, because a single stall of the
+# machine can make a short probe fail.
 AGREE = 2
 
 
@@ -26,11 +26,19 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class ProbeFigures:
-    """What a probe measured. ``rate`` is what was sent per second, ``percentiles_ms`` has a key for each limit (p99,
-    delay p99). ``over`` counts, by the same keys, the answers that took longer, where known; for a lag or a delay, the
-    messages' worth of deliveries or events. ``missing``, ``unconnected`` and ``unstreamed`` are shares of what was due,
-    ``behind`` says that deliveries under way became more and more. ``lost`` is why the probe was stopped,
-    ``generator_limit`` why the server was not the limit."""
+    """The measurements of a probe.
+
+    Attributes:
+        rate: The requests per second.
+        percentiles_ms: The time for each limit (p99, delay p99).
+        over: The number of answers above each limit, if it is known. Deliveries and events are converted to messages.
+        missing: The share of missing deliveries.
+        unconnected: The share of refused and lost connections.
+        unstreamed: The share of failed streams.
+        behind: Whether deliveries in progress became more and more.
+        lost: Why the probe was stopped.
+        generator_limit: Why the server was not the limit.
+    """
 
     rate: float
     planned: int
@@ -49,8 +57,15 @@ class ProbeFigures:
 
 @dataclass(frozen=True)
 class Tail:
-    """The ``late`` requests of a probe, over the limit that was nearest to be missed, the number ``allowed`` of those
-    ``sent``, how many are sent within the limit's time, and how many were ``answered`` well by the end."""
+    """The late requests of a probe for the limit that was closest to failing.
+
+    Attributes:
+        late: The number of late requests.
+        allowed: The allowed number of late requests.
+        sent: The number of sent requests.
+        within: The number of requests that are sent within the limit's time.
+        answered: The number of requests that were successful by the end.
+    """
 
     late: float
     allowed: float
@@ -61,8 +76,11 @@ class Tail:
 
 @dataclass(frozen=True)
 class Judgement:
-    """``clear``: so far from every limit that another probe would be a waste. ``tail`` is there where a limit on
-    response times decided, and can be added to those of other probes of the same rate."""
+    """The judgement of a probe.
+
+    ``clear`` means that all limits are so far away that another probe would be a waste. ``tail`` is set if a limit on
+    response times decided. Tails of probes at the same rate can be added.
+    """
 
     outcome: Outcome
     why: str
@@ -71,11 +89,11 @@ class Judgement:
 
 
 def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
-    """Whether the whole probe was within the objective, and the first reason why not."""
+    """Judge whether the whole probe met the objective, with the first reason if it didn't."""
     if measured.generator_limit is not None:
         return Judgement(Outcome.INVALID, measured.generator_limit, clear=False)
     if measured.lost is not None:
-        # Cheap to probe again, and one stall of the machine is enough to lose a short probe.
+        # Another probe is cheap, and one stall of the machine can make a short probe fail.
         return Judgement(Outcome.FAIL, measured.lost, clear=False, tail=_tail(measured, objective))
     if measured.planned == 0:
         return Judgement(Outcome.INVALID, "no request was planned", clear=False)
@@ -104,11 +122,11 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
 
 
 def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: Objective) -> str | None:
-    """Why a probe of ``duration_s`` cannot be won any more, from its timeline so far; None while it can.
+    """Return why a probe of ``duration_s`` can't pass any more, based on its timeline so far, or None if it can.
 
-    It counts requests that are late for certain, of those that the whole probe plans: in a second with a p99 over the
-    limit 1% of the answers, with a p50 over it half; and of the requests without an answer, those that have waited for
-    longer than the limit. A timeline says nothing of lags and delays.
+    The function counts requests that are certainly late, relative to the planned requests of the whole probe. In a
+    second with a p99 above the limit, these are 1% of the answers, and with a p50 above it, half of them. Unanswered
+    requests count if they have waited longer than the limit. A timeline has no lags and delays.
     """
     planned = rate * duration_s
     errors = sum(second.errors for second in timeline)
@@ -123,8 +141,10 @@ def lost(timeline: Sequence[Second], rate: float, duration_s: float, objective: 
 
 
 def settled(judgements: Sequence[Judgement]) -> bool:
-    """Whether probes of the doubling are enough: one that is clear, or holds the limit on response times, or two that
-    agree."""
+    """Return whether there are enough probes of a doubled rate.
+
+    One is enough if it is clear, or if it meets the limit on response times. Otherwise two must agree.
+    """
     if not judgements:
         return False
     last = judgements[-1]
@@ -147,7 +167,7 @@ def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
 
 
 def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
-    """None where the late requests are not known, and where errors lost the probe."""
+    """Return the tail, or None if the late requests aren't known or the probe failed because of errors."""
     if measured.over is None or measured.errors > objective.max_errors * measured.planned:
         return None
     tails = []
@@ -162,13 +182,13 @@ def _tail(measured: ProbeFigures, objective: Objective) -> Tail | None:
 
 
 def _overdue(timeline: Sequence[Second], rate: float, limit: Limit) -> float:
-    """The requests that have waited for longer than the limit."""
+    """Return the number of requests that have waited longer than the limit."""
     waiting = backlog(timeline)[-1] if timeline else 0
     return max(0.0, waiting - rate * limit.ms / 1000)
 
 
 def _late_share(second: Second, limit: Limit) -> float:
-    """The share of a second's answers that was late for certain."""
+    """Return the share of a second's answers that were certainly late."""
     if second.p50_ms is not None and second.p50_ms > limit.ms:
         return 0.5
     return 0.01 if second.p99_ms is not None and second.p99_ms > limit.ms else 0.0
