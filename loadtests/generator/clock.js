@@ -1,6 +1,6 @@
-// One clock for every thread and process of a run: CLOCK_MONOTONIC in milliseconds, which Python reads as
-// time.monotonic_ns() / 1e6. performance.now() is the cheapest way to read it; each thread counts it from an origin
-// of its own, found here once. A pause between the two readings makes the difference smaller, never larger.
+// The common clock of all threads and processes of a run: CLOCK_MONOTONIC in milliseconds, which Python reads as
+// time.monotonic_ns() / 1e6. performance.now() is the cheapest way to read it. Each thread has a separate origin for
+// it, which is determined once here. A pause between the two readings makes the difference smaller, never larger.
 
 const ORIGIN_MS = Math.max(
   ...Array.from({ length: 10 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),

@@ -1,4 +1,4 @@
-// What became of messages on their way to receivers: one send may be meant for many, or for none.
+// Count the deliveries of messages. One send may have many receivers, or none.
 
 import { GONE, Inbox } from './inbox.js';
 import { LastReceivers } from './last_receiver.js';
@@ -8,38 +8,38 @@ import { Times } from './times.js';
 /** @import { DeliveryCounts } from './types.ts' */
 
 /**
- * Counts deliveries. Each is one number of one stream (what one sender sends) at one receiver, and at any time
+ * Count deliveries. A delivery is one number of one stream (the messages of one sender) at one receiver. At any time
  *
  *     expected = delivered + missing
  *
- * `duplicate` are further arrivals, `reordered` those of the delivered ones that came after a higher number of their
- * stream (as RFC 4737 counts packets: the late one, not those that overtook it). The lag is from the intended send to the
- * first arrival.
+ * `duplicate` counts further arrivals. `reordered` counts deliveries after a higher number of their stream (as RFC 4737
+ * counts packets: the late one, not those that overtook it). The lag is from the intended send to the first arrival.
  *
- * An arrival may come before it is expected, as where sender and receiver are in different processes. One that is never
- * expected, as of a message that was under way when its receiver joined, is counted nowhere.
+ * An arrival may come before it is expected, for example if sender and receiver are in different processes. An arrival
+ * that is never expected isn't counted, for example of a message that was sent before its receiver joined.
  *
- * A load may have slices: `awaited` is what is missing of those that were due since the last `begin`, but for what
- * lost receivers lack. What comes later than its slice is delivered none the less, with all of its lag.
+ * A load may have slices: `awaited` counts the missing deliveries that were due since the last `begin`, without those
+ * of lost receivers. A delivery after its slice still counts, with its whole lag.
  *
- * `underWay` is what is missing and not overtaken: what was overtaken is lost rather than late.
+ * `underWay` counts the missing deliveries that were not overtaken, because an overtaken message is lost rather than
+ * late.
  */
 export class Deliveries {
   expected = 0;
   delivered = 0;
   duplicate = 0;
   reordered = 0;
-  stray = 0; // arrivals where they were not meant to, counted by whoever got them
+  stray = 0;  // wrong arrivals, reported by their receivers
   inTime = 0; // arrivals while it was measured
   underWay = 0;
   /** @type {number[]} */
-  backlog = []; // by slice, the least growth of those under way
+  backlog = [];  // by slice, the minimum growth of deliveries in flight
   lag = new Times();
   reading = new Times(); // the part of it that may be the generator's
   sinceMs = -Number.MAX_VALUE;
   fromMs = -Infinity; // the measured part of a slice
   endMs = Infinity;
-  most = -Infinity; // under way at a time in its second quarter
+  most = -Infinity;  // the maximum in flight in the slice's second quarter
   least = Infinity; // and in its last
   missingBefore = 0; // due before the slice, or at lost receivers
   /** @type {Map<Name, Map<Name, Inbox>>} by receiver and stream */
@@ -67,10 +67,10 @@ export class Deliveries {
   }
 
   /**
-   * A slice begins; what was due before is no longer awaited.
+   * Start a slice. Earlier deliveries are no longer awaited.
    *
    * @param {number} sinceMs
-   * @param {number} fromMs when its measured part begins
+   * @param {number} fromMs the start of its measured part
    * @param {number} endMs
    */
   begin(sinceMs, fromMs = sinceMs, endMs = Infinity) {
@@ -82,7 +82,7 @@ export class Deliveries {
     this.missingBefore = this.missing;
   }
 
-  /** Samples how many are under way, to be called regularly during a slice. */
+  /** Sample the number of deliveries in flight. Call this regularly during a slice. */
   look(/** @type {number} */ now) {
     const quarter = Math.floor((4 * (now - this.fromMs)) / (this.endMs - this.fromMs));
     if (quarter === 1) {
@@ -93,8 +93,9 @@ export class Deliveries {
   }
 
   /**
-   * The slice ends. Where those under way become more and more, the fewest in its last quarter exceed the most in its
-   * second, by what a quarter adds. Where they fluctuate, however much, the growth is below 0. A stopped slice has none.
+   * End the slice. If the deliveries in flight increase, the minimum in the last quarter exceeds the maximum in the
+   * second quarter by the growth in a quarter. If they only fluctuate, the growth is below 0. A stopped slice has no
+   * growth.
    */
   end(/** @type {number} */ now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {
@@ -104,8 +105,8 @@ export class Deliveries {
   }
 
   /**
-   * A message is meant for this receiver. A receiver expects consecutive numbers of a stream; one that left and comes
-   * back is another receiver.
+   * Expect a message at this receiver. A receiver expects consecutive numbers of a stream. A receiver that leaves and
+   * returns counts as another receiver.
    *
    * @param {Name} receiver
    * @param {Name} stream
@@ -178,7 +179,7 @@ export class Deliveries {
     }
   }
 
-  /** An expected message was not sent on. Where it has come none the less, that counts; a later arrival does not. */
+  /** Withdraw an expected message that was not sent. If it has arrived already, it counts. A later arrival doesn't. */
   withdraw(/** @type {Name} */ receiver, /** @type {Name} */ stream, /** @type {number} */ number) {
     const inbox = this.inbox(receiver, stream);
     const intended = inbox.missing.get(number);
@@ -191,7 +192,7 @@ export class Deliveries {
     }
   }
 
-  /** A receiver was lost: what it lacks, and is still to get, stays missing and is not awaited. */
+  /** Handle a lost receiver: its missing and future messages stay missing and aren't awaited. */
   loseReceiver(/** @type {Name} */ receiver) {
     this.lost.add(receiver);
     for (const inbox of this.inboxes.get(receiver)?.values() ?? []) {
@@ -218,7 +219,7 @@ export class Deliveries {
     this.reordered += overtaken ? 1 : 0;
   }
 
-  /** One has come; also one of which nothing else is counted, as it was sent while the server settled. */
+  /** Count an arrival in time, including messages that were sent while the server settled. */
   countInTime(/** @type {number} */ at) {
     this.inTime += at >= this.fromMs && at <= this.endMs ? 1 : 0;
   }

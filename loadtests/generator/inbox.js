@@ -1,13 +1,13 @@
 // One stream at one receiver.
 
-/** When what a lost receiver lacks counts as due: before all that is waited for. */
+/** The due time of a lost receiver's messages: before everything that is awaited. */
 export const GONE = -Infinity;
 
 /** The numbers from `first` to before `next` were expected; those not missing have come. */
 export class Inbox {
   first = 0;
   next = 0;
-  highest = -1; // of those that have come
+  highest = -1;  // the highest number that has arrived
   /** @type {Map<number, number>} by number, when it was due to be sent */
   missing = new Map();
   /** @type {Map<number, {at: number, waited: number, overtaken: boolean, duplicate: number}> | null} arrivals not yet expected */
@@ -15,7 +15,7 @@ export class Inbox {
   /** @type {Set<number> | null} */
   withdrawn = null;
 
-  /** How many are under way, up to a number. */
+  /** Count the messages in flight up to a number. */
   underWayUntil(/** @type {number} */ number) {
     let count = 0;
     for (let k = Math.max(this.highest + 1, this.first); k <= number && k < this.next; k++) {

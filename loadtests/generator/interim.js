@@ -1,17 +1,17 @@
-// Interim answers (1xx). A client must bear any number of them before the answer, also where it asked for none (RFC 9110,
-// section 15.2). undici takes a 100 for the end of a connection, so they are left out of what it reads.
+// Skip interim answers (1xx). A client must accept any number of them before the answer, even without asking for them
+// (RFC 9110, section 15.2). undici treats a 100 as the end of a connection, so it must not see them.
 
 /** @import { Socket } from 'node:net' */
 
 const INTERIM = Buffer.from('HTTP/1.1 1');
-const SWITCHING = Buffer.from('01'); // the one after which there is no other answer
+const SWITCHING = Buffer.from('01');  // after this answer, there is no other
 const END = Buffer.from('\r\n\r\n');
 
 /** @param {Socket} socket @param {() => boolean} isHeadDue whether what comes now begins an answer */
 export function passOver(socket, isHeadDue) {
   const read = socket.read.bind(socket);
   /** @type {Buffer | null} */
-  let begun = null; // of one that has not come whole
+  let begun = null;  // an incomplete interim answer
   socket.read = () => {
     for (;;) {
       /** @type {Buffer | null} */
@@ -31,7 +31,7 @@ export function passOver(socket, isHeadDue) {
   };
 }
 
-/** Where the answer begins; where one before it has not come whole, -1 minus where that begins. */
+/** The start of the answer, or -1 minus the start of an incomplete interim answer before it. */
 function endOfInterim(/** @type {Buffer} */ chunk) {
   let at = 0;
   while (at < chunk.length && mayBeInterim(chunk, at)) {
@@ -44,7 +44,7 @@ function endOfInterim(/** @type {Buffer} */ chunk) {
   return at;
 }
 
-/** Whether an interim answer begins there, as far as it has come. */
+/** Whether the bytes received so far may start an interim answer. */
 function mayBeInterim(/** @type {Buffer} */ chunk, /** @type {number} */ at) {
   const length = Math.min(INTERIM.length, chunk.length - at);
   const code = at + INTERIM.length;

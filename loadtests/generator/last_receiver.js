@@ -1,4 +1,4 @@
-// When the last of a message's receivers has it.
+// Measure when the last receiver of a message gets it.
 
 import { Times } from './times.js';
 
@@ -6,8 +6,8 @@ import { Times } from './times.js';
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
- * Messages that are each meant for several receivers. One is whole when all of them have it; its time is from the
- * intended send until the last of them did. One that any of them never gets has no time, and is never whole.
+ * Messages with several receivers each. A message is whole when all receivers have it. Its time is from the intended
+ * send until the last receiver gets it. If a receiver never gets it, it has no time and is never whole.
  */
 export class LastReceivers {
   messages = 0;
@@ -23,7 +23,7 @@ export class LastReceivers {
   }
 
   /**
-   * A message is sent, before any of its receivers has it.
+   * Register a message before any receiver gets it.
    *
    * @param {Name} stream
    * @param {number} number
@@ -52,7 +52,7 @@ export class LastReceivers {
     }
   }
 
-  /** What became of each message, if that is kept. @returns {OfMessage[] | null} */
+  /** The outcome of each message, if it is recorded. @returns {OfMessage[] | null} */
   each() {
     if (this.wholes === null) {
       return null;
@@ -61,7 +61,7 @@ export class LastReceivers {
     return [...this.wholes, .../** @type {OfMessage[]} */ (rest)];
   }
 
-  /** A message was not sent on: it is meant for nobody. */
+  /** Withdraw a message that was not sent. */
   withdraw(/** @type {Name} */ stream, /** @type {number} */ number) {
     if (this.underWay.get(stream)?.delete(number)) {
       this.messages--;

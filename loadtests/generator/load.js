@@ -1,4 +1,5 @@
-// What a scheduled load and a closed loop share: connections, timeouts, the grace period, the end, and the recording.
+// The common part of scheduled loads and closed loops: connections, timeouts, the grace period, the end, and the
+// recording.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -112,12 +113,12 @@ export class Load {
     return this.isSent() && closing === 0 && silent === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
-  /** Whether what was due is sent, and has its answer. */
+  /** Whether everything that was due is sent and answered. */
   isSent() {
     return this.inFlight === 0;
   }
 
-  /** Passes on what was sent into rooms that other processes share; `all`: nothing more is in this slice. */
+  /** Forward the sends into rooms that other processes share. `all` means that the slice has no more sends. */
   passOn(/** @type {boolean} */ all) {
     const sends = this.pool?.rooms?.take(all);
     if (sends) {
@@ -129,7 +130,7 @@ export class Load {
     this.pool?.expect?.(sends);
   }
 
-  /** The exchange of a send, by its place among those of all processes. */
+  /** The exchange of a send by its place among the sends of all processes. */
   exchangeAt(/** @type {number} */ place) {
     return this.exchanges[this.order[place % this.order.length]];
   }
@@ -196,7 +197,7 @@ export class Load {
     this.resolve(inVain);
   }
 
-  /** Counts what was due in the slice until now, by request: in a closed loop, what was sent. */
+  /** Count the requests that were due in the slice until now. In a closed loop, these are the sent requests. */
   countPlanned(/** @type {number} */ _now) {
     for (const exchange of this.exchanges) {
       exchange.planned = exchange.sent;
@@ -224,7 +225,7 @@ export class Load {
     await this.ending;
   }
 
-  // What a connection calls.
+  // Called by connections.
 
   counts(/** @type {number} */ intended) {
     return this.recorder.counts(intended);
@@ -254,7 +255,7 @@ export class Load {
   }
 
   release(/** @type {Connection} */ connection) {
-    if (this.connections.has(connection)) { // else it was given up meanwhile
+    if (this.connections.has(connection)) {  // otherwise it was given up earlier
       if (connection.exchange.closes) {
         this.drop(connection);
       } else {

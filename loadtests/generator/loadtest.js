@@ -1,7 +1,7 @@
-// The npm package `loadtest`, the tool of the 2016 test, through its API.
+// The npm package `loadtest`, which the 2016 test used, through its API.
 //
-// What it measures is its own: whole milliseconds from the actual send. Failures are kept out of its figures here, for
-// it would count the latency of a 503 as if it were an answer.
+// It measures whole milliseconds from the actual send. This module removes failures from its figures, because it would
+// count the latency of a 503 like an answer's.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -68,7 +68,7 @@ export class Loadtest {
   }
 
   /**
-   * The package closes its connections at the end of each of its loads, so its warm-up is a slice of its own.
+   * The package closes its connections at the end of each of its loads, so its warm-up is a separate slice.
    *
    * @param {Slice} slice with settleMs or durationMs, the other 0
    */
@@ -92,7 +92,7 @@ export class Loadtest {
 
   load(/** @type {number} */ lastsMs) {
     const { request, job } = this;
-    // Not typed: the package's declarations are those of an older version.
+    // Untyped, because the package's declarations are for an older version.
     const { loadTest } = /** @type {any} */ (this.package);
     const body = utf8(request.body) ?? undefined;
     // It sets Content-Length after the request is written, hence never.
@@ -167,7 +167,7 @@ function utf8(base64) {
 }
 
 /**
- * Headers as Node takes them: those that repeat as a list.
+ * Convert headers to Node's format. Repeated headers become a list.
  *
  * @param {string[]} pairs name, value, name, value, ...
  */

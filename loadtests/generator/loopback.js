@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 /** @import { AddressInfo, Socket } from 'node:net' */
 /** @import { ErrorKind } from './types.ts' */
 
-/** A server on a free port, as AnsweringServer has it. */
+/** Start a server on a free port. See AnsweringServer. */
 export async function serve(/** @type {(socket: Socket) => void} */ onConnection) {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});

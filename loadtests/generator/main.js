@@ -40,7 +40,7 @@ function report(event) {
 }
 
 /** @type {Set<string>} */
-const warm = new Set(); // what the engine has warmed up for: a protocol, and what is done
+const warm = new Set();  // the protocols and conversations that the engine has warmed up for
 
 /** A load that was prepared, with the processor time that it took while it was measured. */
 class Prepared {
@@ -58,7 +58,7 @@ class Prepared {
     if (slice.durationMs > 0) {
       const { user, system } = process.cpuUsage(before);
       this.cpuS += (user + system) / 1e6;
-      // While it only waits for what is outstanding it need not keep up with anything.
+      // While it only waits for outstanding answers, its delays don't matter.
       this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
     }
     report({ event: 'over', inVain });
@@ -68,7 +68,7 @@ class Prepared {
     await this.running.listen?.();
     const peakMb = process.resourceUsage().maxRSS / 1024;
     const measured = this.running.close();
-    await this.running.ended?.(); // a server may take a while to close thousands: the next load begins afterwards
+    await this.running.ended?.();  // a server may need a while to close thousands, so the next load starts after that
     const generator = { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb };
     report({ event: 'result', ...measured, generator });
   }

@@ -1,14 +1,14 @@
 // The thread that wakes the event loop when a send is due (see pacer.js).
 //
-// Node's timers count whole milliseconds, and an event loop that spins instead takes a whole core, which would slow
-// a server that shares the core or its hyperthread. Atomics.wait sleeps to within microseconds and costs nothing
-// meanwhile, but must not be called on the thread that reads the answers.
+// Node's timers count whole milliseconds. An event loop that spins instead uses a whole core, which would slow a server
+// on the same core or its hyperthread. Atomics.wait is accurate to microseconds and uses no CPU while it waits, but
+// must not be called on the thread that reads the answers.
 
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { nowMs } from './clock.js';
 
-// Woken at most once in restMs, the loop sends what falls due meanwhile together, or earlier if an answer wakes it.
+// The loop is woken at most once in restMs. It then sends all requests that are due. An answer may wake it earlier.
 const { memory, restMs } = /** @type {{memory: SharedArrayBuffer, restMs: number}} */ (workerData);
 const changes = new Int32Array(memory, 0, 1);
 const due = new Float64Array(memory, 8, 1);

@@ -7,7 +7,7 @@ export class Outage {
   requests = [];
   longest = 0; // in earlier slices
 
-  /** A slice begins. An outage doesn't last from one slice to the next. */
+  /** Start a slice. An outage doesn't continue from one slice to the next. */
   startSlice() {
     this.longest = this.longestMs() ?? NaN;
     this.requests = [];
@@ -21,7 +21,7 @@ export class Outage {
   }
 
   /**
-   * Return the time from the intended send of a failed request to that of the next answered one, the longest of all.
+   * Return the longest time from the intended send of a failed request to that of the next answered request.
    *
    * @returns {number | null} milliseconds, or null if there were too many requests
    */

@@ -5,12 +5,14 @@ import { Worker } from 'node:worker_threads';
 
 import { nowMs } from './clock.js';
 
-// The metronome wakes the loop this long before a send, for waking takes about this long; the rest is spun. Where
-// sends come closer than this, spinning would fill the time between them: there it wakes the loop at the send.
+// The metronome wakes the loop this long before a send, because waking takes about this long. The loop spins for the
+// rest. If sends are closer together than this, spinning would fill the time between them, so the metronome wakes the
+// loop at the send.
 const EARLY_MS = 0.15;
 const SPIN_FROM_GAP_MS = 4 * EARLY_MS;
 const CLOCKS_DIFFER_MS = 0.05; // the two threads' clocks, at most: see clock.js
-// To wake the loop takes the processor a tenth of a millisecond, several times what a request takes: so not more often.
+// Waking the loop takes a tenth of a millisecond of CPU, several times as much as a request, so limit how often it
+// happens.
 const REST_MS = 0.5;
 // A send that is due before the metronome may wake the loop again is spun for where sends are not even, unless they are
 // so close that this would take over a quarter of a core: there they may be delayed by the rest.
@@ -40,10 +42,10 @@ export class Pacer {
   }
 
   /**
-   * Starts the metronome. Whoever is awake anyway may send what is due as well.
+   * Start the metronome. Any other code may also send the requests that are due.
    *
    * @param {number} gapMs the mean time between two sends
-   * @param {boolean} even whether it is the time between any two
+   * @param {boolean} even whether all gaps are equal
    */
   start(gapMs, even) {
     const earlyMs = gapMs >= SPIN_FROM_GAP_MS ? EARLY_MS : 0;

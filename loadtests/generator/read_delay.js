@@ -1,24 +1,24 @@
-// How long what is read may have lain in the generator.
+// Estimate how long received data may have waited in the generator.
 
 import { nowMs } from './clock.js';
 
 /**
- * The event loop asks the kernel what has come, deals with all of it, one connection after the other, and asks again. What
- * comes while it deals with a turn waits for the end of it. So what is read now may have lain there since the turn before
- * began; where nothing was read in that, it found nothing, and what is read now has come since.
+ * The event loop asks the kernel for new data, handles all of it, one connection after the other, and asks again. Data
+ * that arrives during such a turn waits for its end. So the data that is read now may have waited since the start of
+ * the turn before. If that turn read nothing, the data arrived after it.
  *
- * This is no measured delay: most of what is read waited for less. Nor is it the most that the generator's machine can
- * be at fault for: how long the kernel let it wait for a core is not visible from within, and of a connection of which
- * more had come than one reading takes, the rest lay there for longer.
+ * This is an upper bound, not a measured delay: most data waited for less. It isn't the maximum fault of the
+ * generator's machine either. The time to wait for a core isn't visible from within the process, and if a connection
+ * had more data than one read returns, the rest waited longer.
  */
 export class ReadDelay {
   reads = false; // something was read in this turn
   hooked = false; // on the end of this turn
   followed = false; // the turn before this one read something, too
-  began = 0; // when the turn that read last began to
-  since = 0; // since when what is read now may have lain there
+  began = 0;  // when the last turn with a read started
+  since = 0;  // the earliest time when the current data may have arrived
 
-  /** To be called before something is read. */
+  /** Call this before reading. */
   begin() {
     if (this.reads) {
       return;
@@ -46,7 +46,7 @@ export class ReadDelay {
     }
   };
 
-  /** How long what is read now may have lain there, in milliseconds. */
+  /** The time in milliseconds that the current data may have waited. */
   waited(/** @type {number} */ now) {
     return now - this.since;
   }

@@ -6,9 +6,9 @@ import { Times } from './times.js';
 /** @import { Deliveries } from './deliveries.js' */
 /** @import { ErrorCounts, ErrorKind, Failure, Measured, OnSecond, Second, Share } from './types.ts' */
 
-/** One of the requests of a load: its counts and response times; a protocol adds how it is sent. */
+/** A request of a load with its counts and response times. A protocol adds the way to send it. */
 export class Exchange {
-  closes = false; // sent over a connection of its own, which ends with the answer
+  closes = false;  // sent over a separate connection, which closes after the answer
   planned = 0;
   sent = 0;
   completed = 0;
@@ -35,7 +35,7 @@ export class Recorder {
   waited = 0;
   durationMs = 0;
   silentMs = 0; // of that, until the first answer was possible
-  firstAnswerMs = 0; // of this slice, if it had been sent at its start; 0: there is none
+  firstAnswerMs = 0;  // of this slice, relative to a send at its start; 0 if there is no answer
   /** @type {Partial<Record<ErrorKind, string>>} */
   examples = {};
   serviceTime = new Times();
@@ -60,7 +60,7 @@ export class Recorder {
     this.exchanges = exchanges;
   }
 
-  /** A slice begins. What is due from `fromMs` on is measured. */
+  /** Start a slice. Requests that are due from `fromMs` on are measured. */
   start(/** @type {number} */ startMs, /** @type {number} */ fromMs, /** @type {number} */ endMs) {
     this.measures = endMs > fromMs;
     this.startMs = startMs;
@@ -80,7 +80,7 @@ export class Recorder {
     this.secondEndMs = fromMs + 1000 - into;
   }
 
-  /** The slice ends, for whatever reason. */
+  /** End the slice. */
   end(/** @type {number} */ now) {
     const measuredMs = Math.max(0, Math.min(now, this.endMs) - this.fromMs);
     this.durationMs += measuredMs;

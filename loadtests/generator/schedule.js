@@ -1,9 +1,6 @@
 // Absolute schedules, fixed before the first request. Moments are milliseconds after the start, ascending.
 
-/**
- * The sends of one process. All take `turns` in sending, of which the first process has the first, the second the second,
- * and so on, until all turns are had; then they begin anew.
- */
+/** The sends of one process. All processes take `turns` in sending, in their order, again and again. */
 export class Schedule {
   /**
    * @param {ArrayLike<number>} moments of all processes
@@ -14,12 +11,12 @@ export class Schedule {
     this.processes = processes;
     this.turns = turns;
     this.own = Math.ceil((turns - index) / processes); // of the turns
-    /** How many sends all processes have. */
+    /** The number of sends of all processes. */
     this.whole = moments.length;
-    /** How many sends this process has. */
+    /** The number of sends of this process. */
     const rest = Math.ceil(((moments.length % turns) - index) / processes);
     this.count = Math.floor(moments.length / turns) * this.own + Math.max(0, rest);
-    this.planned = this.count; // without those that were appended
+    this.planned = this.count;  // without appended sends
     this.moments = Float64Array.from({ length: this.count }, (_, i) => moments[this.place(i)]);
   }
 
@@ -39,13 +36,13 @@ export class Schedule {
     return i < this.count ? this.moments[i] : Infinity;
   }
 
-  /** The place of the i-th send of this process among those of all. */
+  /** The place of this process's i-th send among the sends of all processes. */
   place(/** @type {number} */ i) {
     return Math.floor(i / this.own) * this.turns + this.index + (i % this.own) * this.processes;
   }
 }
 
-/** How many sends of a rate are due before the end. */
+/** The number of a rate's sends that are due before the end. */
 function sendsBefore(/** @type {number} */ rate, /** @type {number} */ durationMs) {
   // The tolerance keeps 0.1 * 30 from becoming 3.0000000000000004, hence four sends.
   return Math.ceil((rate * durationMs) / 1000 - 1e-6);
@@ -88,7 +85,9 @@ export function randomMoments(rate, durationMs, seed) {
   return moments.map((moment) => moment * scale);
 }
 
-/** Random numbers from 0 up to 1: the small fast counter of PractRand (sfc32), whose state a seed alone decides. */
+/**
+ * Random numbers from 0 to below 1 from the small fast counter of PractRand (sfc32). Only the seed determines them.
+ */
 export function uniforms(/** @type {number} */ seed) {
   let [a, b, c, counter] = [0, seed | 0, (seed / 2 ** 32) | 0, 1];
   const next = () => {

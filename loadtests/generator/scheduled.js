@@ -1,7 +1,7 @@
-// Requests by a schedule: send k is due when the schedule says, whatever became of the ones before.
+// Requests by a schedule: each send is due at its time, independent of earlier requests.
 //
-// The load doesn't stop during a server's pause: a pause in a slice moves the edges of the slice that are still to come (see
-// sliceclock.js), and more sends at the same rate follow the schedule.
+// The load continues during a server's pause. A pause in a slice moves the slice's later edges (see sliceclock.js), and
+// more sends at the same rate follow the schedule.
 
 import { callAt, nowMs } from './clock.js';
 import { Load } from './load.js';
@@ -161,7 +161,7 @@ export class Scheduled extends Load {
    */
   another() {
     if (this.pool?.isOpenLoop) {
-      return this.open(); // nothing is opened
+      return this.open();  // no connection can be opened
     }
     if (this.full) {
       const now = nowMs();

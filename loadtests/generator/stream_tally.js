@@ -1,13 +1,13 @@
-// How streams of events went, how late their events came, and what became of the views of those whose client left.
+// The results of streams of events, the delays of their events, and the views whose client left.
 
 import { Times } from './times.js';
 
 /** @import { LeftCounts, StreamCounts } from './types.ts' */
 
 const OVERDUE_MS = 1000; // an event that is later than that when its stream is given up is missing
-const LATE_MS = 1000; // a view that goes on for longer after its client left
+const LATE_MS = 1000;  // a view that runs for longer after its client left
 
-/** One stream: it was due at `dueMs`, and its request says `number`. */
+/** A stream. It was due at `dueMs`, and its request contains `number`. */
 export class Stream {
   came = 0; // events
   earliest = Infinity; // the least of the offsets
@@ -22,22 +22,22 @@ export class Stream {
 }
 
 /**
- * What became of streams. When the server meant to send an event only the server knows. It is taken to keep the schedule
- * that its most punctual event kept: each of the others is late by what it came after that. So an answer that was collected
- * and came at once has late events, the first one most of all.
+ * The results of streams. Only the server knows when it meant to send an event. The tally assumes the schedule of the
+ * stream's most punctual event, and measures each other event's delay from it. If an answer was collected and sent at
+ * once, its events are therefore late, and the first one is the latest.
  */
 export class StreamTally {
   begun = 0;
   whole = 0;
   broken = 0; // by the server, at any time
   unanswered = 0; // without a single event when given up
-  cut = 0; // others that were under way then
+  cut = 0;  // other streams that were running at that time
   left = 0; // whose client left
   answered = 0; // had a first event
   events = 0;
   inTime = 0; // of these, before the slice's end
   missing = 0; // events that were due, of streams that were broken off or cut
-  most = 0; // that were under way at once
+  most = 0;  // the maximum number at the same time
   underWay = 0; // from the first event on
   first = new Times();
   delay = new Times();
@@ -73,7 +73,7 @@ export class StreamTally {
     this.reading.record(lay);
   }
 
-  /** The server ended it: as it should be, unless events are missing or it says why. */
+  /** The server ended the stream. This is correct, unless events are missing or there is a failure. */
   ended(/** @type {Stream} */ stream, failure = '') {
     const came = this.close(stream);
     if (failure === '' && came === this.eventsEach) {
@@ -85,7 +85,7 @@ export class StreamTally {
     }
   }
 
-  /** It is given up: nobody waits for it any longer. */
+  /** Give up the stream, because the grace period is over. */
   givenUp(/** @type {Stream} */ stream, /** @type {number} */ at) {
     const came = this.close(stream);
     if (came === 0) {
@@ -120,13 +120,13 @@ export class StreamTally {
   }
 }
 
-/** Clients that left, and when their views ended: as the server says, which is asked until it knows of all. */
+/** The clients that left, and the ends of their views. The server is asked until the ends of all are known. */
 export class Endings {
   clients = 0;
-  late = 0; // of those that are known to have ended
+  late = 0;  // of the views that are known to have ended
   after = new Times();
   /** @type {Set<number>} */
-  running = new Set(); // views that have begun and not ended
+  running = new Set();  // views that have started and not ended
   /** @type {Map<number, number>} */
   waiting = new Map(); // when a client left, by the number of its stream
 
@@ -136,10 +136,10 @@ export class Endings {
   }
 
   /**
-   * A line for each view that has begun: its number, and how many seconds ago it ended, or `-` while it runs.
+   * Read a line for each view that has started: its number, and the seconds since its end, or `-` while it runs.
    *
    * @param {string} text
-   * @param {number} at when that was
+   * @param {number} at the time of the answer
    */
   heard(text, at) {
     this.running.clear();

@@ -1,4 +1,4 @@
-// Streams of events, a number of them at once: they begin, are read, and their clients stay or leave.
+// A number of streams of events at the same time: start them, read them, and let their clients stay or leave.
 
 import { callAt, nowMs } from './clock.js';
 import { readDelay } from './read_delay.js';
@@ -12,7 +12,7 @@ const AGAIN_MS = 1000; // after a stream that was broken off
 const ASK_EVERY_MS = 250; // which views have ended
 
 /**
- * How streams are asked for: a connection, what is sent on it, and what the server says of those that have ended.
+ * The way to request streams: a connection, a send on it, and the server's answer about ended streams.
  *
  * @typedef {object} Asking
  * @property {(owner: EventStreams) => Connection} connect
@@ -21,9 +21,9 @@ const ASK_EVERY_MS = 250; // which views have ended
  */
 
 /**
- * A number of streams at once while a slice lasts: each that has ended begins again. The first ones begin spread over the
- * length of a stream, so that they are not in step; none begins after the slice's end. Those under way then have its grace
- * period.
+ * A number of streams at the same time during a slice. An ended stream starts again. The first streams start at
+ * different times within the length of a stream, so that they aren't synchronous. No stream starts after the slice's
+ * end. Running streams then have the grace period.
  *
  * @implements {Owner}
  */
@@ -122,7 +122,7 @@ export class EventStreams {
 
   close() {}
 
-  // What a connection calls.
+  // Called by connections.
 
   counts() {
     return true;

@@ -1,4 +1,4 @@
-// TLS of a load: what it trusts, the sessions that further connections resume, and how many were full and how many resumed.
+// The TLS of a load: trusted certificates, sessions for new connections to resume, and the numbers of handshakes.
 
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
@@ -55,7 +55,7 @@ class Tls {
     const onError = (/** @type {Error} */ error) => callback(error, socket);
     socket.once('error', onError);
     socket.once('secureConnect', () => {
-      socket.off('error', onError); // whoever called listens from now on
+      socket.off('error', onError);  // the caller handles errors from now on
       if (counts()) {
         this.handshakes[socket.isSessionReused() ? 'resumed' : 'full']++;
       }

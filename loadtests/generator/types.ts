@@ -1,5 +1,6 @@
-// The shapes that several files share. What the harness sends (Job, Slice) and gets (Second, Measured) is JSON;
-// loadtests/records/result.py explains the fields of results, loadtests/workload/conversation.py those of conversations.
+// The types that several files share. The harness sends Job and Slice and gets Second and Measured as JSON.
+// loadtests/records/result.py describes the fields of results, and loadtests/workload/conversation.py those of
+// conversations.
 
 import type { Deliveries } from './deliveries.js';
 import type { Exchange } from './recorder.js';
@@ -14,10 +15,10 @@ export interface Job {
   requests: Request[];
   order: string; // the request (its index) of each send of all processes, repeated: Uint16Array in base64
   timesMs: number[] | null; // of a recording: when each send of all processes is due
-  rate: number | null; // requests per second of all processes; null: closed loop; 0: nothing is sent
+  rate: number | null;  // requests per second of all processes; null for a closed loop, 0 for connections without sends
   connections: number; // of this process: the most at a fixed rate, all in a closed loop
   timeoutMs: number;
-  listenMs: number; // after the end of the last slice, for what comes twice or astray
+  listenMs: number;  // after the end of the last slice, for duplicate and stray messages
   idleMs: number; // an idle connection is closed from this side after this
   index: number; // of this process, from 0
   processes: number;
@@ -37,7 +38,7 @@ export interface Streams {
   intervalMs: number; // from one event to the next
   pauseMs: number; // after its first event a client reads nothing for so long
   leaveMs: number | null; // so long after it was due a client leaves; null: it stays until the end
-  endings: Request | null; // tells whose views have ended, of those that were asked for with `note`
+  endings: Request | null;  // returns the ended views of requests with a `note`
 }
 
 /** A request and its expected answer. */
@@ -48,17 +49,17 @@ export interface Request {
   body: string | null; // base64
   status: number;
   expectBody: string | null; // base64; null: not checked
-  closes: boolean; // over a connection of its own
+  closes: boolean;  // over a separate connection
 }
 
-/** What is done over WebSockets. */
+/** The messages and connections of a load over WebSockets. */
 export interface Conversation {
   does: 'connect' | 'idle' | 'echo' | 'broadcast';
   dialect: string; // a file of dialects/, without its .js
-  token: string; // of the load: no other load's payloads begin with it
+  token: string;  // of the load; payloads of other loads have other tokens
   prefix: string; // of the paths of handshakes; empty: the path of the request
   receivers: number; // of this process
-  rooms: number; // of this process, or, where they are shared, of all
+  rooms: number;  // of this process, or of all processes if they are shared
   shared: boolean; // the receivers of a room are in all processes: see websocket/rooms.js
   steps: number; // in which idle connections are opened
   size: number; // bytes of a payload
@@ -79,15 +80,15 @@ export interface Script {
 /** A stretch of time of a load; its connections stay open between slices. */
 export interface Slice {
   start: number; // of nowMs
-  settleMs: number; // not measured, before what is
+  settleMs: number;  // before the measured time
   durationMs: number; // 0: a warm-up
-  graceMs: number; // after it, for what is outstanding
+  graceMs: number;  // after it, for outstanding answers
   arrivalSeed: number | null; // of random arrivals; null: even ones
   settling: Part;
   measured: Part;
 }
 
-/** Where a slice is in the schedule of all slices: a rate is kept over all of them, not rounded in each. */
+/** A slice's part of the schedule of all slices. The rate is exact over all of them, not rounded in each. */
 export interface Part {
   fromMs: number;
   ofMs: number; // the length of the whole schedule
@@ -116,7 +117,7 @@ export interface Second {
   completed: number;
   ok: number;
   errors: number;
-  ends: Record<string, number>; // by status, `stale`, ErrorKind, or `ok` where there are no statuses
+  ends: Record<string, number>;  // by status, `stale`, ErrorKind, or `ok` if there are no statuses
   hdr: string; // response times of those answered ok (`loadtest`: service times)
 }
 
@@ -148,14 +149,16 @@ export interface DeliveryCounts {
   reading: Spread;
 }
 
-/** A message to receivers of several processes: its stream, its number, and the microseconds until the last receiver here
- * had it; null: one never did. */
+/**
+ * A message to receivers in several processes: its stream, its number, and the microseconds until the last receiver in
+ * this process got it, or null if one never did.
+ */
 export type OfMessage = [stream: number, number: number, last: number | null];
 
-/** A message that was sent: its stream, its number, and when it was due; null: it was not sent on. */
+/** A sent message: its stream, its number, and when it was due, or null if it was not sent. */
 export type Sent = [stream: number, number: number, intended: number | null];
 
-/** What a process has sent into rooms that others share; `all`: of this slice nothing more follows. */
+/** The sends of a process into shared rooms. `all` means that the slice has no more sends. */
 export interface Sends {
   sends: Sent[];
   all: boolean;
@@ -175,8 +178,7 @@ export interface ConnectionCounts {
   reason: string;
 }
 
-/** What became of streams of events: begun = whole + broken + unanswered + cut + left. See
- * streams.js. */
+/** The results of streams of events: begun = whole + broken + unanswered + cut + left. See streams.js. */
 export interface StreamCounts {
   begun: number;
   whole: number;
@@ -199,12 +201,12 @@ export interface StreamCounts {
 export interface LeftCounts {
   clients: number;
   ended: number; // views that are known to have ended
-  running: number; // others that have begun; of the rest the server says nothing
-  late: number; // of both, those that went on for longer than a second
+  running: number;  // other views that have started; the server doesn't report the rest
+  late: number;  // the views in both that ran for longer than a second
   after: Spread; // from when the client left until its view had ended
 }
 
-/** TLS handshakes of connections that were opened for what is measured. */
+/** TLS handshakes of connections for the measured requests. */
 export interface Handshakes {
   full: number;
   resumed: number;
@@ -243,18 +245,18 @@ export interface Running {
   ready(): Promise<void>;
   step?(): Promise<void>; // opens the next part of the pool
   reopen?(): Promise<void>; // opens lost connections of the pool again
-  run(slice: Slice): Promise<boolean>; // until all that was sent has its end; whether some was awaited in vain
-  listen?(): Promise<void>; // for as long as the job says
+  run(slice: Slice): Promise<boolean>;  // until all sends have ended; returns whether some waited without success
+  listen?(): Promise<void>;  // for the time in the job
   expect?(sends: Sends): void; // that another process has made
   stop(): void; // ends the slice now
   close(): Measured;
   ended?(): Promise<void>; // until the other side has closed the connections as well
 }
 
-/** protocols/<name>.js exports one as `protocol`; nothing else of openloop knows what is spoken. */
+/** protocols/<name>.js exports an instance named `protocol`. The rest of openloop doesn't depend on the protocol. */
 export interface Protocol {
   exchange(request: Request, job: Job): Exchange; // once for each of Job.requests: all that can be prepared is prepared
-  connect(job: Job, owner: Owner, pool: Pool | null): Connection; // it need not be opened before something is sent
+  connect(job: Job, owner: Owner, pool: Pool | null): Connection;  // it may open with its first send
   openPool?(job: Job): Promise<Pool | null>; // the load starts when all of it is open
   answering(job: Job): Promise<AnsweringServer>;
 }
@@ -266,9 +268,9 @@ export interface Connection {
   intended: number; // the owner may set it in onSent
   handedAt: number; // when `send` was called
   sentAt: number; // when it was put on the wire; 0: not yet
-  how?: string | number; // the status of the answer, where there are statuses
+  how?: string | number;  // the status of the answer, if the protocol has statuses
   send(exchange: Exchange, intended: number): void;
-  destroy(): void; // closes it and gives up what was sent; the owner is not called
+  destroy(): void;  // close it and give up the sent request, without calling the owner
 }
 
 export interface Address {
@@ -285,17 +287,17 @@ export interface AnswerHandler {
 }
 
 export interface Owner {
-  counts(intended: number): boolean; // whether what is due then is measured
+  counts(intended: number): boolean;  // whether requests that are due at this time are measured
   onSent(connection: Connection, at: number): void; // once for each send, before its end
   onOk(connection: Connection, at: number): void;
   onFailed(connection: Connection, at: number, failure: Failure): void;
 }
 
-/** Connections that are open for the whole of a load: receivers, idle ones, and those that a protocol sends on. */
+/** Connections that are open for the whole load: receivers, idle connections, and a protocol's sending connections. */
 export interface Pool {
   deliveries: Deliveries | null; // the grace period is for missing ones as well; null: no receivers
   roundRobin?: boolean; // all sending connections are opened at once and used in turn, not as few as will do
-  isOpenLoop?: boolean; // any number may be under way: Job.connections are open, and each takes several
+  isOpenLoop?: boolean;  // any number of messages may be in flight: Job.connections are open, and each takes several
   closing?: number; // a slice does not end before these connections have
   step?(): Promise<void>;
   reopen?(): Promise<void>;
@@ -320,22 +322,23 @@ export interface AnsweringServer {
 export type OnBytes = (data: Buffer, start: number, end: number) => void;
 export type OnMessage = (data: Buffer, start: number, end: number, isText: boolean) => void;
 
-export type Endpoint = 'echo' | 'rooms' | 'publish'; // what a WebSocket is for
+export type Endpoint = 'echo' | 'rooms' | 'publish';  // the purpose of a WebSocket
 
 /**
- * What a server's own protocol puts around a payload. dialects/<name>.js exports one as `dialect`. It has no state: what it
- * must remember of a WebSocket is `client.memory`. A room's name is unique; a client in no room has a unique one as well.
+ * The messages that a server puts around a payload. dialects/<name>.js exports an instance named `dialect`. It has no
+ * state: `client.memory` stores its data about a WebSocket. A room's name is unique. A client without a room has a
+ * unique name too.
  */
 export interface Dialect {
   subprotocols(conversation: Conversation): string[];
   path(conversation: Conversation, endpoint: Endpoint, room: string): string; // of the handshake
   onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
-  wrap(client: Client, payload: string): string; // what is sent of a payload, in ASCII
+  wrap(client: Client, payload: string): string;  // the ASCII message for a payload
   separates?(conversation: Conversation): boolean; // false: who gets a message of another sender may be meant to
 }
 
-/** Where a WebSocket leads and how it is opened. */
+/** The address of a WebSocket and the way to open it. */
 export interface Target {
   origin: string;
   host: string;

@@ -36,12 +36,12 @@ function identifier(/** @type {Client} */ { endpoint, room }) {
   return JSON.stringify(JSON.stringify(endpoint === 'echo' ? { channel } : { channel, room }));
 }
 
-/** What is before the payload of each message. */
+/** The text before the payload of each message. */
 function headOf(/** @type {Client} */ client) {
   return Buffer.from(`{"identifier":${identifier(client)},"message":{"${keyOf(client)}":"`);
 }
 
-/** What a payload is called in a message. */
+/** The key of a payload in a message. */
 function keyOf(/** @type {Client} */ { endpoint }) {
   return endpoint === 'echo' ? 'echo' : 'message';
 }

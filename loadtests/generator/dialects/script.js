@@ -1,6 +1,6 @@
-// The user's own messages, from the command line: texts in which $ID stands for the payload, which is found again in what
-// comes back, in text or in binary, and $ROOM for the room. Where connections join a room by that, what is another room's
-// strayed; without it all may be meant to receive all, and what is another's is passed over.
+// The user's own messages from the command line. $ID is a placeholder for the payload, which is searched in the
+// received text or binary messages. $ROOM is a placeholder for the room. If connections join a room with it, messages
+// of other rooms are stray. Otherwise all connections may get all messages, and those of other senders are ignored.
 
 import { lastRead } from '../websocket/payload.js';
 
@@ -41,7 +41,9 @@ function separates(/** @type {Conversation} */ { prefix, script }) {
   return [prefix, ...(script?.first ?? [])].some((text) => text.includes(ROOM));
 }
 
-/** What is looked for in messages: the beginning of a payload alone, with what is before it, and what is behind it. */
+/**
+ * The search patterns for messages: the start of a payload, the same with the text before it, and the text after it.
+ */
 function matchOf(/** @type {Client} */ client) {
   const token = `${client.conversation.token}:`;
   const [before, tail] = withRoom(client, scriptOf(client).match).split(ID);

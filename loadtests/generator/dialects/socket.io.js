@@ -1,8 +1,8 @@
-// socket.io 4 over Engine.IO 4, on the WebSocket transport alone, in the default namespace.
+// socket.io 4 over Engine.IO 4, only with the WebSocket transport, in the default namespace.
 //
-// https://socket.io/docs/v4/socket-io-protocol/ and .../engine-io-protocol/: a packet's type is a digit of Engine.IO (0
-// open, 1 close, 2 ping, 3 pong, 4 message), a message's another one of socket.io (0 connect, 1 disconnect, 2 event, 3
-// acknowledgement, 4 refused).
+// See https://socket.io/docs/v4/socket-io-protocol/ and .../engine-io-protocol/. The type of a packet is a digit of
+// Engine.IO (0 open, 1 close, 2 ping, 3 pong, 4 message), and the type of a message is another digit of socket.io (0
+// connect, 1 disconnect, 2 event, 3 acknowledgement, 4 refused).
 
 import { beginsWith, equals, quoted } from '../websocket/bytes.js';
 

@@ -1,4 +1,4 @@
-// HTTP requests, and streams of server-sent events meanwhile (Job.streams), each over a connection of its own.
+// HTTP requests, and streams of server-sent events at the same time (Job.streams), each over a separate connection.
 
 import { randomUUID } from 'node:crypto';
 
@@ -17,7 +17,7 @@ const MAX_TEXT_BYTES = 16 * 2 ** 20;
 export const protocol = {
   ...http,
   async openPool(job) {
-    // A warm-up of the engine has none.
+    // The engine's warm-up has no streams.
     return job.streams.length === 0 ? null : new StreamsTogether(job.streams.map((streams) => asked(job, streams)));
   },
 };
@@ -106,7 +106,7 @@ class EventConnection extends HttpConnection {
   }
 }
 
-/** A connection of one request, whose answer is heard as text. A larger answer than MAX_TEXT_BYTES is ignored. */
+/** A connection for one request whose answer is text. An answer above MAX_TEXT_BYTES is ignored. */
 class TextConnection extends HttpConnection {
   /** @type {Buffer[]} */
   chunks = [];

@@ -19,7 +19,7 @@ import { tlsOf } from '../tls.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
-const STALE = 'x-stale'; // what a view adds that answers with an earlier copy, for the origin failed
+const STALE = 'x-stale';  // a header of views that answer with an old copy because the origin failed
 const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // even without a body
 const ENOUGH_CLOSED = 2; // if the server closes that often in a row, OneRequest sends the following requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
@@ -35,7 +35,7 @@ export const protocol = {
 };
 
 /**
- * How connections are opened, as undici has it.
+ * Return the function that opens connections, in undici's form.
  *
  * @param {Job} job
  * @param {() => boolean} counts
@@ -71,7 +71,7 @@ class HttpExchange extends Exchange {
 export class HttpConnection {
   open = false;
   busy = false;
-  exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  exchange = /** @type {HttpExchange} */ (/** @type {unknown} */ (undefined));  // undefined until the first send
   intended = 0;
   handedAt = 0;
   sentAt = 0;
@@ -133,8 +133,8 @@ export class HttpConnection {
   }
 
   /**
-   * Sends a request that was due at `intended`. It counts as sent when its first byte is written or, where a
-   * connection must be opened for it, when that begins: a server that is slow to accept is slow.
+   * Send a request that was due at `intended`. It counts as sent when its first byte is written or, if it needs a new
+   * connection, when the connection starts to open, because slow accepting is the server's delay.
    *
    * @type {Connection['send']}
    */

@@ -1,6 +1,6 @@
-// HTTP/2: requests are streams of one connection of this process, but for those that close theirs. Without TLS the server
-// is known to speak it (prior knowledge). A request that the server makes wait (SETTINGS_MAX_CONCURRENT_STREAMS) has been
-// sent: the wait is the server's.
+// HTTP/2: requests are streams of one connection in this process, except requests that close their connection. Without
+// TLS, the server must speak HTTP/2 (prior knowledge). A request that the server delays
+// (SETTINGS_MAX_CONCURRENT_STREAMS) counts as sent, because the server causes the wait.
 
 import { connect, constants, createServer } from 'node:http2';
 
@@ -23,7 +23,7 @@ export const protocol = {
 
 const NO_HTTP2 = 'the server does not speak HTTP/2';
 /**
- * The sessions whose server began as HTTP/2 does. A server of HTTP/1 only causes a protocol error or a refused stream.
+ * The sessions with an HTTP/2 server. A server that only speaks HTTP/1 causes a protocol error or a refused stream.
  *
  * @type {WeakSet<ClientHttp2Session>}
  */
@@ -51,7 +51,7 @@ class Http2Exchange extends Exchange {
 }
 
 /**
- * The connections of a load: the one that requests share, opened when it is needed.
+ * The connections of a load: the shared one is opened when it is needed.
  *
  * @implements {Pool}
  */
@@ -68,7 +68,7 @@ class Sessions {
 /** @implements {Connection} */
 class Http2Stream {
   busy = false;
-  exchange = /** @type {Http2Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  exchange = /** @type {Http2Exchange} */ (/** @type {unknown} */ (undefined));  // undefined until the first send
   intended = 0;
   handedAt = 0;
   sentAt = 0;
@@ -139,7 +139,8 @@ class Http2Stream {
       }
     });
     stream.on('close', () => {
-      if (this.busy && this.stream === stream) { // else it has been answered, and another may be under way
+      // otherwise it has been answered, and another request may be in flight
+      if (this.busy && this.stream === stream) {
         this.busy = false;
         const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
         const cause = /** @type {Error & {code?: string}} */ (failed?.cause ?? failed ?? lost);
@@ -170,7 +171,7 @@ class Http2Stream {
 
   destroy() {
     this.busy = false;
-    this.stream?.close(constants.NGHTTP2_CANCEL); // nothing, where it has ended
+    this.stream?.close(constants.NGHTTP2_CANCEL);  // does nothing if it has ended
     this.own?.close();
   }
 }

@@ -1,8 +1,8 @@
-// WebSockets (RFC 6455): connections that are opened, kept, and sent on. What is done is Job.conversation; what a server's
-// own protocol puts around a message is a file of dialects/.
+// WebSockets (RFC 6455). Job.conversation defines what to open, keep open and send. The files in dialects/ define how
+// each server wraps a message.
 //
-// The framing is our own, on node:net with one buffer that all connections are read into: with the package `ws` a message
-// costs about twice as much.
+// The framing is our own, with node:net and one read buffer for all connections. With the package `ws`, a message costs
+// about twice as much.
 
 import { Exchange } from '../recorder.js';
 import { answering } from '../websocket/answering.js';
@@ -12,7 +12,7 @@ import { Pool } from '../websocket/pool.js';
 
 /** @type {Protocol} */
 export const protocol = {
-  exchange: () => new Exchange(), // what is sent is the conversation's
+  exchange: () => new Exchange(),  // the conversation defines the messages
   connect: (_job, owner, pool) => /** @type {Pool} */ (pool).sender(owner),
   async openPool(job) {
     const conversation = /** @type {Conversation} */ (job.conversation);

@@ -5,16 +5,16 @@ import { Wire } from './wire.js';
 /** @import { Endpoint, Failure, OnBytes, OnMessage } from '../types.ts' */
 /** @import { Pool } from './pool.js' */
 
-/** What of an opening was given up from this side. */
+/** The failure if this side gave up opening a connection. */
 const GIVEN_UP = /** @type {Failure} */ ({ kind: 'other', text: 'given up' });
 
-/** One that idles: whatever comes, but for pings, is ignored. It can be opened again and again. */
+/** An idle client: it ignores all messages except pings. It can be opened again and again. */
 export class Client {
   /** @type {Wire | null} */
   wire = null;
   isReady = false;
   wasOpened = false;
-  isText = true; // what has come last
+  isText = true;  // the type of the last message
   /** @type {any} */
   memory = null; // the dialect's
   payload = ''; // sent last
@@ -42,7 +42,7 @@ export class Client {
     return this.pool.conversation;
   }
 
-  /** Opens it, unless that has begun. @param {(failure: Failure | null) => void} done is called with the outcome */
+  /** Open it, unless it is opening already. @param {(failure: Failure | null) => void} done gets the outcome */
   open(done, localAddress = this.pool.addressOf(this.place)) {
     this.waiting.push(done);
     if (this.waiting.length === 1) {
@@ -93,7 +93,7 @@ export class Client {
 
   onLost(/** @type {Failure} */ _failure) {}
 
-  // What the wire calls.
+  // Called by the wire.
 
   onOpen() {
     this.pool.dialect.onOpen(this);
@@ -115,7 +115,7 @@ export class Client {
     }
   }
 
-  // What the dialect calls.
+  // Called by the dialect.
 
   write(/** @type {string} */ text) {
     this.wire?.send(text);
@@ -137,7 +137,7 @@ export class Client {
     }
   }
 
-  /** The server has taken what was published last, or its layer was full. */
+  /** The server has accepted the last published message, or its layer was full. */
   acknowledged(/** @type {boolean} */ full) {
     this.onAcknowledged(full);
   }

@@ -9,7 +9,7 @@ import { lastRead } from './payload.js';
 /** @import { Pool } from './pool.js' */
 /** @import { EchoSender, PublishSender } from './senders.js' */
 
-/** One to whom messages are meant. One that was lost and is opened again is another receiver. */
+/** A receiver of messages. A lost receiver that is opened again counts as another receiver. */
 class Receiver extends Client {
   name = 0; // among the receivers
 
@@ -22,7 +22,7 @@ class Receiver extends Client {
     this.pool.deliveries?.loseReceiver(this.name);
   }
 
-  /** Counts a payload, that of `lastRead`. @returns whether it is meant for this one, and as it was sent */
+  /** Count the payload in `lastRead`. @returns whether it is for this receiver and unchanged */
   count(/** @type {number} */ at) {
     const { deliveries } = this.pool;
     const isMine = this.isMine();
@@ -38,12 +38,12 @@ class Receiver extends Client {
   }
 }
 
-/** Whether that of `lastRead` was published in the room of a client. */
+/** Whether the payload in `lastRead` was published in a client's room. */
 function isOfRoom(/** @type {Client} */ { pool, room }) {
   return lastRead.isOurs && pool.roomOf(lastRead.stream) === room;
 }
 
-/** One that receives what is published in its room. */
+/** A receiver of the messages in its room. */
 export class ReceivingClient extends Receiver {
   isMine() {
     return isOfRoom(this);

@@ -14,9 +14,9 @@ const RESERVED = 0x70;
 export const MASKED = 0x80;
 const MOST_OF_CONTROL = 125;
 
-/** No message may be longer, in bytes: nothing that is sent comes near. */
+/** The maximum size of a message in bytes. All sent messages are much shorter. */
 export const LARGEST = 64 << 20;
-const SHORT = 128; // bytes that are looked at sooner here than by a call
+const SHORT = 128;  // for fewer bytes, a loop is faster than a call
 
 /** The other side broke a rule of RFC 6455; `code` is what the connection is closed with. */
 export class Violation extends Error {
@@ -39,7 +39,7 @@ export class FrameReader {
   parked = null; // the beginning of a frame, with room for as much of it as is known to come
   parkedBytes = 0;
   /** @type {Buffer[] | null} */
-  fragments = null; // of a message that has begun
+  fragments = null;  // the parts of an incomplete message
   fragmentsBytes = 0;
   isText = false; // that message
   isCompressed = false;

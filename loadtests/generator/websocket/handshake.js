@@ -89,7 +89,7 @@ export function acceptOf(/** @type {string} */ key) {
   return createHash('sha1').update(key + GUID).digest('base64');
 }
 
-/** Headers by their names in lower case; those that repeat as one, with commas. */
+/** Headers by their names in lower case. Repeated headers are joined with commas. */
 function byName(/** @type {string[]} */ lines) {
   /** @type {Map<string, string>} */
   const headers = new Map();

@@ -1,14 +1,14 @@
-// What is sent: ASCII text, `<token>:<stream>:<number>:`, filled up with x; with a dot behind the stream where it is not
-// measured. The token is the load's, and a stream is what one sender sends to one place: so a payload says whose it is and
-// who may get it.
+// Payloads: ASCII text `<token>:<stream>:<number>:`, filled up with x. An unmeasured payload has a dot after the
+// stream. The token identifies the load, and a stream is one sender's messages to one destination. A payload therefore
+// shows its owner and its receivers.
 
 const COLON = 58;
 const DOT = 46;
 const ZERO = 48;
 
 /**
- * The head that was read last: whether it is of this load (else the rest says nothing), of a measured message, with all
- * that belongs to it and no more, and where that ends.
+ * The last head that was read: whether it belongs to this load (otherwise the rest is undefined), whether it is of a
+ * measured message, whether the payload is complete and unchanged, and where it ends.
  */
 export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 
@@ -28,7 +28,7 @@ export class Payloads {
     return head + this.filling.slice(head.length);
   }
 
-  /** Whether some bytes begin as a payload does; `lastRead` is then that. */
+  /** Whether the bytes start like a payload. If so, `lastRead` describes it. */
   recognise(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
     const { token, size } = this;
     const streamAt = start + token.length;

@@ -12,7 +12,8 @@ import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 
 /** @import { ConnectionCounts, Conversation, Dialect, Endpoint, Failure, Job, Owner, Sends, Slice, Target, Traffic } from '../types.ts' */
 
-const AT_ONCE = 32; // are opened: as many as wait for a moment to be accepted, and none is refused for that
+// simultaneous openings: enough to keep the server busy, but too few for a refusal because of the backlog
+const AT_ONCE = 32;
 // An address has 28,232 ports for one destination by default, and some must remain for others.
 const PORTS = 20_000;
 const ADDRESSES = 8; // for connections that are opened one after the other: a port that was used rests a while
@@ -40,7 +41,7 @@ export class Pool {
   openedInMs = 0;
   example = ''; // of a failure
   /** @type {Traffic | null} */
-  trafficBefore = null; // when what is measured began
+  trafficBefore = null;  // at the start of the measured time
   measuredTraffic = { sent: 0, received: 0 };
   closed = false;
 
@@ -98,7 +99,7 @@ export class Pool {
     this.free.reverse();
   }
 
-  /** Opens its clients: all of them, or those of the next step. */
+  /** Open all clients, or the clients of the next step. */
   async step() {
     const begun = nowMs();
     const took = this.openedInMs;
@@ -112,17 +113,17 @@ export class Pool {
     this.steps.push(this.opened);
   }
 
-  /** Opens again what was lost; what was refused from the first stays closed. */
+  /** Open lost clients again. Clients that never opened stay closed. */
   async reopen() {
     const lost = this.clients.filter((client) => client.wasOpened && !client.isOpen);
     await this.openEach(lost, () => {});
   }
 
   /**
-   * Opens some clients, a few at once. Where that many fail in a row, the rest is not tried.
+   * Open clients, a few at a time. If as many in a row fail, don't try the rest.
    *
    * @param {Client[]} clients
-   * @param {(ms: number) => void} onOpened how long it took
+   * @param {(ms: number) => void} onOpened gets the time to open one
    */
   async openEach(clients, onOpened) {
     let next = 0;
@@ -166,27 +167,27 @@ export class Pool {
   /** @param {Endpoint} endpoint @param {string} room @returns {Target} */
   target(endpoint, room) {
     const { conversation, dialect, request, server } = this;
-    // Without a prefix the request's own path is opened, whatever answers there.
+    // Without a prefix, open the request's own path.
     const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
     return { ...server, path, headers: request.headers };
   }
 
-  /** The k-th stream of this process: no two of the load's are alike. */
+  /** The k-th stream of this process. All streams of the load differ. */
   stream(/** @type {number} */ k) {
     return 1 + this.index + k * this.processes;
   }
 
-  /** The name of the room of a stream, where that is of this process. */
+  /** The name of a stream's room, if it belongs to this process. */
   roomOf(/** @type {number} */ stream) {
     return this.rooms.names[this.rooms.ofStream(stream)];
   }
 
-  /** Those of this process that are to get what is published in a stream. */
+  /** The receivers in this process of messages in a stream. */
   receiversOf(/** @type {number} */ stream) {
     return this.rooms.receivers[this.rooms.ofStream(stream)];
   }
 
-  /** What another process has sent is meant for the receivers here as well. */
+  /** Expect the messages that another process has sent. */
   expect(/** @type {Sends} */ { sends, all }) {
     for (const [stream, number, intended] of sends) {
       this.deliveries?.publish(this.receiversOf(stream), stream, number, intended);
@@ -217,7 +218,7 @@ export class Pool {
     return k === 0 || !this.hasAddresses ? undefined : `127.0.0.${1 + k}`;
   }
 
-  /** What the engine sends on. */
+  /** Create a connection for the engine's sends. */
   sender(/** @type {Owner} */ owner) {
     const { does } = this.conversation;
     if (does === 'connect') {
@@ -233,7 +234,7 @@ export class Pool {
     return does === 'echo' ? new EchoSender(owner, this, own) : new PublishSender(owner, this, own);
   }
 
-  /** The client of the next message in an open loop: they take turns, whatever became of the messages before. */
+  /** The client of the next message in an open loop. Clients take turns, independent of earlier messages. */
   nextEchoing() {
     return this.echoing[this.echoes++ % this.echoing.length];
   }

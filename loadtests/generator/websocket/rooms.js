@@ -11,17 +11,17 @@ export class Rooms {
   constructor({ index, processes }, { rooms, token }) {
     this.index = index;
     this.processes = processes;
-    // No two loads have the same rooms: a server may remember those of one before.
+    // All loads have different rooms, because a server may remember the rooms of an earlier load.
     this.names = Array.from({ length: rooms }, (_, room) => `${this.prefix(token)}r${room}`);
     /** @type {ReceivingClient[][]} */
-    this.receivers = this.names.map(() => []); // by room, those that were open when the slice began
+    this.receivers = this.names.map(() => []);  // by room, the receivers that were open at the start of the slice
   }
 
   prefix(/** @type {string} */ token) {
     return `${token}x${this.index}`;
   }
 
-  /** The names of those that this process publishes in. */
+  /** The names of the rooms that this process publishes in. */
   get published() {
     return this.names;
   }
@@ -37,7 +37,7 @@ export class Rooms {
     return Number.isInteger(k) ? k % this.names.length : -1;
   }
 
-  /** A slice begins. */
+  /** Start a slice. */
   begin(/** @type {ReceivingClient[]} */ clients) {
     this.receivers = this.names.map(() => []);
     for (const [k, client] of clients.entries()) {
@@ -51,7 +51,7 @@ export class Rooms {
   wasSent(/** @type {Sent} */ _sent) {}
 
   /**
-   * What is to be passed on to other processes.
+   * Return the sends to forward to other processes.
    *
    * @param {boolean} _all nothing more is sent in this slice
    * @returns {Sends | null} null: nothing
@@ -62,9 +62,9 @@ export class Rooms {
 }
 
 /**
- * Rooms whose receivers are in several processes, of which there are more than rooms: the k-th process publishes in the
- * k-th room. Each counts what its own receivers get; what was sent to them, and when, it learns from who publishes, by way
- * of the harness, which knows their clocks.
+ * Rooms with receivers in several processes, used if there are fewer rooms than processes. The k-th process publishes
+ * in the k-th room. Each process counts the deliveries to its own receivers. The publishing process tells it, through
+ * the harness, which messages were sent and when. The harness converts the times between the processes' clocks.
  */
 export class SharedRooms extends Rooms {
   /** @type {Sent[]} */

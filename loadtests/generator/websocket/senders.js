@@ -9,7 +9,7 @@ import { Client } from './client.js';
 /** @import { Pool } from './pool.js' */
 
 class Sender {
-  exchange = /** @type {Exchange} */ (/** @type {unknown} */ (undefined)); // until something is sent
+  exchange = /** @type {Exchange} */ (/** @type {unknown} */ (undefined));  // undefined until the first send
   busy = false;
   intended = 0;
   handedAt = 0;
@@ -34,7 +34,7 @@ class Sender {
     this.busy = false;
   }
 
-  /** It is on its way now, or a connection for it begins to be opened. */
+  /** The message is sent now, or a connection for it starts to open. */
   wasSent() {
     this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
@@ -46,7 +46,7 @@ class Sender {
   }
 
   failed(/** @type {Failure} */ failure) {
-    if (this.busy) { // else it was given up meanwhile
+    if (this.busy) {  // otherwise it was given up earlier
       this.busy = false;
       this.owner.onFailed(this, nowMs(), failure);
     }
@@ -147,7 +147,7 @@ export class EchoSender extends MessageSender {
     }
   }
 
-  /** Gives up what was sent; what comes back of it later is a delivery none the less. */
+  /** Give up the sent message. If it comes back later, it still counts as a delivery. */
   destroy() {
     super.destroy();
     this.noLongerUnderWay();
@@ -179,8 +179,9 @@ export class EchoSender extends MessageSender {
 }
 
 /**
- * Each send is published in the next room. The message is meant for all who receive there, unless the server answers that
- * it has not taken it; where it answers nothing, it is. One at a time: those answers do not say to which message.
+ * Publish each send in the next room. The message is for all receivers in the room, unless the server answers that it
+ * didn't accept it. Without an answer, it counts as accepted. Only one message is sent at a time, because the answers
+ * don't identify the message.
  */
 export class PublishSender extends MessageSender {
   /** @type {PublishingClient} */
@@ -220,7 +221,9 @@ export class PublishSender extends MessageSender {
     this.pool.rooms.wasSent([stream, this.number, intended]);
   }
 
-  /** Gives up what was sent, and the connection: a late answer would be taken for that to the next message. */
+  /**
+   * Give up the sent message and the connection, because a late answer would be taken for the next message's answer.
+   */
   destroy() {
     if (this.busy) {
       super.destroy();

@@ -12,7 +12,7 @@ import { frame } from './write_frame.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Failure, OnBytes, OnMessage, Target } from '../types.ts' */
 
-// All connections are read into the same memory: what comes is dealt with before the next is read.
+// All connections share this read buffer, because data is handled before the next read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
@@ -175,7 +175,7 @@ export class Wire {
     }
   }
 
-  // What the reader calls.
+  // Called by the reader.
 
   /** @type {OnMessage} */
   onMessage(data, start, end, isText) {

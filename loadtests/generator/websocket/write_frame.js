@@ -8,11 +8,11 @@ const keys = Buffer.alloc(8192); // of masks, drawn many at a time
 let keysUsed = keys.length;
 
 /**
- * A frame as a client sends it: masked, by a key that nobody can foretell.
+ * Create a frame of a client, masked with an unpredictable key.
  *
  * @param {number} opcode
  * @param {string | Buffer} payload a string is ASCII
- * @param {boolean} masking false: with a key of zeros, which masks nothing: to see what masking costs
+ * @param {boolean} masking false: a key of zeros, to measure the cost of masking
  * @param {boolean} compressed
  */
 export function frame(opcode, payload, masking = true, compressed = false) {
