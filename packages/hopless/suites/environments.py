@@ -14,22 +14,24 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "hopless-
 UV = "uv>=0.9"
 
 
-def environment(python: str, packages: Iterable[str]) -> Path:
+def environment(python: str, packages: Iterable[str], versions: Path | None = None) -> Path:
     """Return the Python interpreter of an environment with these packages.
 
     Args:
         python: The interpreter that the environment is created for.
         packages: The requirements, as pip takes them. An environment with the same requirements is used again.
+        versions: A file with the versions of packages, also of those that the requirements need.
     """
     packages = sorted(packages)
-    digest = hashlib.sha256("\n".join([python, *packages]).encode()).hexdigest()[:16]
-    folder = CACHE / digest
+    digest = hashlib.sha256("\n".join([python, *packages, versions.read_text() if versions else ""]).encode())
+    folder = CACHE / digest.hexdigest()[:16]
     complete = folder / "complete"
     if not complete.exists():
         uv = _uv()
         own = folder / "bin" / "python"
         subprocess.run([uv, "venv", "--quiet", "--clear", "--python", python, folder], check=True)
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", own, *packages], check=True)
+        constraints = ["--constraint", versions] if versions else []
+        subprocess.run([uv, "pip", "install", "--quiet", "--python", own, *constraints, *packages], check=True)
         complete.touch()
     return folder / "bin" / "python"
 

@@ -96,6 +96,10 @@ def install(handler_class: Any, make: Callable[[Any], Any]) -> None:
             vars(request.scope[EXCHANGE].request).update(vars(request))
             return response
 
+    # Tests that pickle a response also pickle the name of its handler's class.
+    ObservedHandler.__qualname__ = ObservedHandler.__name__
+    globals()[ObservedHandler.__name__] = ObservedHandler
+
     def load_middleware(self: Any, is_async: bool = False) -> None:
         self._middleware_chain = make(ObservedHandler)
 
