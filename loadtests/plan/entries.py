@@ -30,7 +30,7 @@ class Entry:
     setup: str
     env: dict[Variable, str]
     against: str = ""
-    """The label of what it is compared with in a study of pairs; else that is the study's baseline."""
+    """The label of the setup to compare it with in a study of pairs. The default is the study's baseline."""
 
 
 def alike(one: Entry, other: Entry) -> bool:

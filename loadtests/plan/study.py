@@ -51,9 +51,9 @@ class Study:
     interleave: bool = False
     """Whether load on the setups of a block is interleaved, where a test can be; else they run one after the other."""
     at_once: Count = 0
-    """How many of them run at once at the most, the baseline among them; 0: all."""
+    """The maximum number of setups that run at once, including the baseline. 0 means all."""
     quick_blocks: Ordinal = QUICK_BLOCKS
-    """How many blocks are made with ``--quick``, if there are as many."""
+    """The maximum number of blocks with ``--quick``."""
 
     def to_dict(self) -> dict[str, Any]:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}

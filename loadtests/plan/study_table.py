@@ -28,8 +28,8 @@ class EntryTable(msgspec.Struct, kw_only=True):
     against: Annotated[
         str | None,
         Meta(
-            description="The label of what it is compared with, in place of the baseline; setups without one are then "
-            "compared with nothing."
+            description="The label of the setup to compare it with, instead of the baseline. Setups without it are "
+            "not compared."
         ),
     ] = None
 
@@ -38,10 +38,10 @@ class StudyTable(msgspec.Struct, kw_only=True):
     """The top-level table of a study."""
 
     title: Annotated[str | None, Meta(description="Its title; the file's name by default.")] = None
-    question: Annotated[str, Meta(description="The question that it answers.")] = ""
-    baseline: Annotated[str | None, Meta(description="What others are compared with; the first setup by default.")] = (
-        None
-    )
+    question: Annotated[str, Meta(description="The question that the study answers.")] = ""
+    baseline: Annotated[
+        str | None, Meta(description="The setup that others are compared with. The default is the first.")
+    ] = None
     setups: Annotated[
         Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MOST_CELLS)] | None,
         Meta(description="The setups: names, or tables."),
@@ -52,15 +52,14 @@ class StudyTable(msgspec.Struct, kw_only=True):
     ] = None
     tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by their names.")]
     blocks: Annotated[Blocks, Meta(description="How many blocks.")] = 2
-    quick_blocks: Annotated[Blocks, Meta(description="How many blocks with --quick, if there are as many.")] = (
-        QUICK_BLOCKS
-    )
+    quick_blocks: Annotated[Blocks, Meta(description="The maximum number of blocks with --quick.")] = QUICK_BLOCKS
     delta: Annotated[Share, Meta(description="Differences below this share are equivalent.")] = 0.03
     aa: Annotated[bool, Meta(description="Whether the baseline runs a second time, under another label.")] = False
     price_per_core_hour: Annotated[Positive | None, Meta(description="The price of a core-hour.")] = None
     interleave: Annotated[bool, Meta(description="Whether load on the setups of a block is interleaved.")] = True
     at_once: Annotated[
-        Annotated[int, Meta(ge=LEAST_AT_ONCE)] | None, Meta(description="How many setups run at once at the most.")
+        Annotated[int, Meta(ge=LEAST_AT_ONCE)] | None,
+        Meta(description="The maximum number of setups that run at once."),
     ] = None
 
     def __post_init__(self) -> None:

@@ -1,1 +1,1 @@
-"""Where the time goes: the servers of a setup under load, sampled, and their CPU time by what it was spent on."""
+"""Sample the servers of a setup under load, and show the categories of their CPU time."""

@@ -1,7 +1,8 @@
-"""The category of a stack: that of its **innermost** frame that has one. docs/profiling.rst explains the categories.
+"""Find the category of a stack: the category of its **innermost** frame that has a category.
 
-Frames without a category (the standard library, helpers like ``django.utils`` and ``django.http``) work for their
-callers: a dictionary that a middleware builds is the middleware's time.
+docs/profiling.rst explains the categories. Frames without a category (the standard library, helpers like
+``django.utils`` and ``django.http``) work for their callers. For example, if a middleware builds a dictionary, the time
+belongs to the middleware.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Stack
 
 
 class Category(enum.Enum):
-    """What CPU time is spent on, in the order of a request."""
+    """The categories of CPU time, in the order of a request."""
 
     SERVER = "server"
     ADAPTATION = "ASGI/WSGI adaptation"
@@ -27,7 +28,7 @@ class Category(enum.Enum):
     NATIVE = "outside Python"
 
 
-# The first that matches: beginnings of a file's path below site-packages or the project's folder.
+# The first match counts. The texts are prefixes of a file's path below site-packages or the project's folder.
 _INSTALLED: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     (("asgiref/sync.py", "asgiref/current_thread_executor.py"), Category.HOPS),
     (("asgiref/local.py",), None),
@@ -63,7 +64,7 @@ _STANDARD: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     ),
     (("sqlite3/",), Category.DATABASE),
 )  # fmt: skip
-# What asyncio does to hand a result from one thread to another.
+# asyncio's functions to pass a result from one thread to another.
 _ASYNCIO_HOPS = {
     "call_soon_threadsafe", "run_in_executor", "wrap_future", "_call_set_state", "_call_check_cancel", "_chain_future",
     "_copy_future_state", "_set_state", "_write_to_self", "_read_from_self", "_process_self_data",
@@ -71,12 +72,12 @@ _ASYNCIO_HOPS = {
 }  # fmt: skip
 _PROJECT: tuple[tuple[tuple[str, ...], Category | None], ...] = (
     (("channels_relay/",), Category.LAYER),
-    (("endpoints/counting.py",), Category.OTHER),  # the benchmark's own, in the sample project
+    (("endpoints/counting.py",), Category.OTHER),  # the benchmark's own code in the sample project
 )
 
 
 def category(stack: Stack) -> Category:
-    """The category of a stack; one without frames is outside Python."""
+    """Return the category of a stack. A stack without frames is outside Python."""
     if not stack:
         return Category.NATIVE
     unknown = False
@@ -113,6 +114,6 @@ def _match(file: str, rules: tuple[tuple[tuple[str, ...], Category | None], ...]
 
 
 def _is_unknown_package(frame: Frame) -> bool:
-    """True for an installed package without a rule; of Django, only for its contributed applications."""
+    """Return whether it is an installed package without a rule. From Django, only contributed applications count."""
     helper = frame.file.startswith(("django/", "asgiref/")) and not frame.file.startswith("django/contrib/")
     return frame.origin == INSTALLED and not helper

@@ -21,7 +21,7 @@ GENERATOR_FULL = 0.9  # of a core
 
 
 def document(plan: Plan, rounds: Sequence[ProfileRound]) -> dict[str, Any]:
-    """The document. docs/profiling.rst describes its keys."""
+    """Return the document. docs/profiling.rst describes its keys."""
     roles = by_role([one.processes for one in rounds], _cpu_us_per_request(rounds))
     return {
         "schema": SCHEMA,
@@ -53,7 +53,7 @@ def _role(role: Role) -> dict[str, Any]:
 
 
 def _cpu_us_per_request(rounds: Sequence[ProfileRound]) -> dict[str, float]:
-    """CPU microseconds per answered request by role, without sampling, the median over rounds."""
+    """Return the CPU microseconds per answered request by role, without sampling, as the median over rounds."""
     roles = dict.fromkeys(row.role for one in rounds for row in one.undisturbed.processes)
     return {
         role: statistics.median(
@@ -84,7 +84,7 @@ def _disturbance(rounds: Sequence[ProfileRound]) -> dict[str, float]:
 
 
 def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
-    """What a reader must know before reading on."""
+    """Return notes that a reader needs to understand the results."""
     notes = [f"{remark[0].upper()}{remark[1:]}." for remark in plan.remarks]
     results = [window.result for one in rounds for window in (one.undisturbed, *one.sampled)]
     if plan.rate and min(one.undisturbed.result.rate for one in rounds) < 0.95 * plan.rate:

@@ -1,4 +1,4 @@
-"""What was on the CPU: the files that sampler/sitecustomize.py has written in the servers' processes."""
+"""Read the stacks on the CPU from the files that sampler/sitecustomize.py writes in the servers' processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from loadtests.profile.stacks import Reader, Stacks
 
 FOLDER = Path(__file__).resolve().parent / "sampler"
 
-# As in sampler/sitecustomize.py, which runs where this package is not installed. A test holds the two together.
+# The same value as in sampler/sitecustomize.py, which can't import this package. A test compares them.
 INTERVAL_S = 0.00997
 
 HEADER = "Stack (most recent call first):"
@@ -32,7 +32,7 @@ def environment(stacks: Path, existing: str | None) -> dict[str, str]:
 
 
 def sizes(folder: Path) -> dict[int, int]:
-    """How much each process has written so far, in bytes, by its pid."""
+    """Return the number of bytes that each process has written so far, by its pid."""
     return {int(file.name): file.stat().st_size for file in folder.iterdir() if file.name.isdecimal()}
 
 

@@ -1,4 +1,4 @@
-"""A profile in words and tables, from its document: for the terminal and for the documentation."""
+"""Convert a profile's document to text and tables, for the terminal and the documentation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats import rest
 from loadtests.report.view import Field, Table
 
-ENOUGH = 500  # samples: a share of a half is then known to 4%, one of a tenth to 3%
+ENOUGH = 500  # samples; a share of a half is then known to within 4%, and a tenth to within 3%
 INTERVAL, ROUNDS = "95% interval, each on its own", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
@@ -25,12 +25,12 @@ Document = dict[str, Any]
 
 
 def title(document: Document) -> str:
-    """The heading of the page."""
+    """Return the heading of the page."""
     return f"Where the time goes: {document['label']}, {document['path']}"
 
 
 def table(role: Document) -> Table:
-    """The categories of a role; a narrow terminal leaves out the rounds first, then the interval."""
+    """Return the categories of a role. A narrow terminal leaves out the rounds first, and then the interval."""
     return Table(
         role["role"],
         f"{role['role']}: {role['cpu_us_per_request']:,.0f} µs of CPU time per request",

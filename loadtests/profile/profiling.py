@@ -1,4 +1,4 @@
-"""A profile from its options to its folder."""
+"""Plan a profile from its options, record it, and write its folder."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ def plan(
     own: Options | None,
     progress: Announce = silent,
 ) -> Plan:
-    """The plan of a profile; ``length`` is the duration of a load and the number of rounds. Raises UserError where it
-    makes no sense or cannot be served."""
+    """Plan a profile. ``length`` is the duration of a load and the number of rounds.
+
+    Raises:
+        UserError: If an option isn't valid, or the setup can't be served.
+    """
     duration_text, rounds = length
     [found] = setups.find([setup])
     if found.stack:
@@ -46,7 +49,7 @@ def plan(
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
-    if rate is not None and not 0 < rate <= MAX_RATE:  # false for NaN as well
+    if rate is not None and not 0 < rate <= MAX_RATE:  # false also for NaN
         raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
     host = hosts.at("local")
     planned = Plan(
@@ -69,7 +72,11 @@ def plan(
 
 
 def profile(planned: Plan, output: Path | None, progress: Progress) -> tuple[Path, pages.Document]:
-    """Records a profile and writes its folder; returns the folder and its document. Raises UserError."""
+    """Record a profile and write its folder. Return the folder and its document.
+
+    Raises:
+        UserError: If the profile can't be recorded.
+    """
     folder = _new_folder(output, planned)
     try:
         progress("preparing the project", 0, 2 * planned.rounds + 1)

@@ -1,4 +1,4 @@
-"""The rounds of a profile: serves a setup, sends it load, and samples its processes."""
+"""Run the rounds of a profile: serve a setup, send load, and sample its processes."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
-WARMUP_S = 2.0  # and no longer than the load itself
-# The timer that samples CPU time is driven by the kernel's tick, 100, 250 or 1000 times a second. Requests at a rate
-# that divides it would be met at the same point of their way each time.
+WARMUP_S = 2.0  # at most as long as the load itself
+# The kernel's tick, 100, 250 or 1000 times per second, drives the timer that samples CPU time. If the rate of requests
+# divided it, each sample would hit the same point of a request.
 OFF_THE_TICK = 0.997
 BUSY = 0.8  # of the time
-# Up to Python 3.12 at least, a thread can be interrupted between two steps of entering a Python function, where its
-# frames are not linked yet; faulthandler then follows whatever the C stack held there. How often that is no frame
-# depends on the code: Python 3.11 died so once in 400 to 4,600 samples of Uvicorn. So CPU time is sampled in short
-# loads, and a death costs the one that it fell into and a start.
+# At least up to Python 3.12, a thread can be interrupted between two steps of entering a Python function, when its
+# frames are not linked yet. faulthandler then follows random data of the C stack. The frequency depends on the code:
+# Python 3.11 crashed once in 400 to 4,600 samples of Uvicorn. CPU time is therefore sampled in short loads, so that a
+# crash costs only one load and a start.
 SAMPLED_AT_ONCE_S = 2.0
-MOST_STARTS = 12  # in a row from which no load came
+MOST_STARTS = 12  # in a row without a completed load
 
 Progress = Callable[[str, int, int], None]
 Place = tuple[str, str, int]
 
 
 class _Died(Exception):
-    """A process of the setup died while it was measured."""
+    """A process of the setup died during the measurement."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What is to be profiled: the setup, what is served, the load, and how often."""
+    """The plan of a profile: the setup, the application, the load, and the number of rounds."""
 
     setup: Setup
     application: Application
@@ -59,10 +59,14 @@ class Plan:
     bind: str
     port: int
     cores: Cores
-    remarks: tuple[str, ...] = ()  # on the project that is served
+    remarks: tuple[str, ...] = ()  # about the served project
 
     def load(self, url: str) -> Load:
-        """The load of one window on a server at ``url`` (without a path). Raises UserError."""
+        """Return the load of one window on a server at ``url`` (without a path).
+
+        Raises:
+            UserError: If the load isn't valid.
+        """
         host = self.application.host
         request = Request(self.path, path=self.path, headers=(("Host", host),) if host else ())
         return Load(
@@ -77,7 +81,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """One load: undisturbed, or with samples of the CPU time."""
+    """One load, either undisturbed or with samples of the CPU time."""
 
     result: Result
     processes: tuple[Process, ...]
@@ -88,7 +92,7 @@ Part = tuple[Window, Mapping[int, Stacks]]  # a sampled load, and the samples of
 
 @dataclasses.dataclass(frozen=True)
 class ProfileRound:
-    """A load without samples, the same load with samples in several parts, and the samples of the processes."""
+    """A load without samples, the same load with samples in several parts, and the processes' samples."""
 
     undisturbed: Window
     sampled: list[Window]
@@ -96,7 +100,11 @@ class ProfileRound:
 
 
 def record(plan: Plan, progress: Progress) -> list[ProfileRound]:
-    """All rounds. Raises UserError where the setup cannot be served or the load cannot be sent."""
+    """Run all rounds.
+
+    Raises:
+        UserError: If the setup can't be served, or the load can't be sent.
+    """
     steps = 2 * plan.rounds + 1
     rounds = []
     for number in range(plan.rounds):
@@ -121,7 +129,7 @@ def watch(plan: Plan, folder: Path) -> str:
             window.load()
         finally:
             failures = window.end()
-    # A process that isn't Python's has no file, and needs none.
+    # Processes of other languages have no file, and don't need one.
     return "" if any(folder.glob("*.speedscope.json")) else next((why for why in failures if why), "")
 
 
@@ -148,7 +156,11 @@ def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
 
 
 def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
-    """The sampled load, on as many starts of the servers as it takes. Raises UserError."""
+    """Run the sampled load, with as many starts of the servers as necessary.
+
+    Raises:
+        UserError: If processes die at too many starts.
+    """
     number = math.ceil(plan.duration_s / SAMPLED_AT_ONCE_S)
     parts: list[Part] = []
     in_vain = 0
@@ -180,7 +192,7 @@ def _served(plan: Plan, env: Mapping[str, str]) -> AbstractContextManager[Servin
 
 
 def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
-    """The processes with their samples. Each start has processes of its own: they are those of the same place."""
+    """Combine the processes and their samples. Each start has new processes, so they are matched by their places."""
     seconds = sum(window.result.generator[0].wall_s for window, _ in parts)
     cpu_s: defaultdict[Place, float] = defaultdict(float)
     stacks: dict[Place, Stacks] = {}
@@ -205,7 +217,7 @@ def _sampled(parts: Sequence[Part], cores: int) -> list[Sampled]:
 
 
 def _places(window: Window) -> dict[Place, Process]:
-    """The processes by role, name, and the number among those of that name."""
+    """Return the processes by role, name, and their number among the processes with this name."""
     number_of: Counter[tuple[str, str]] = Counter()
     places = {}
     for row in sorted(window.processes, key=lambda row: row.pid):
@@ -215,7 +227,7 @@ def _places(window: Window) -> dict[Place, Process]:
 
 
 class _Window:
-    """One load on a running setup, and what its processes used and wrote during it."""
+    """One load on a running setup, and the use and the samples of its processes."""
 
     def __init__(self, plan: Plan, running: Serving, stacks: Path | None = None) -> None:
         self.plan = plan
@@ -227,8 +239,12 @@ class _Window:
         self.started = {part.pid for part in running.parts()}
 
     def load(self, duration_s: float | None = None, warmed_up: bool = False) -> Window:
-        """Sends the load, the plan's or ``duration_s`` of it. Raises UserError where nothing of it was answered well,
-        and _Died."""
+        """Send the plan's load, or ``duration_s`` of it.
+
+        Raises:
+            UserError: If no request was successful.
+            _Died: If a process died.
+        """
         load = dataclasses.replace(self.plan.load(self.running.url), ca=self.running.ca)
         load = dataclasses.replace(
             load, duration_s=duration_s or load.duration_s, warmup_s=0.0 if warmed_up else load.warmup_s
@@ -236,7 +252,8 @@ class _Window:
         result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()
-        if self.died() or self.usage.keys() - after.keys():  # one that nobody has reaped is in /proc still
+        # a process that nobody has waited for still exists in /proc
+        if self.died() or self.usage.keys() - after.keys():
             raise _Died
         if not result.ok:
             example = next(iter(result.examples.values()), "no answer")
@@ -251,7 +268,7 @@ class _Window:
         self.before = oncpu.sizes(self.stacks) if self.stacks else {}
 
     def died(self) -> bool:
-        """True once a process is gone that existed when the servers were healthy, or after the warm-up."""
+        """Return whether a process has died that existed when the servers were healthy, or after the warm-up."""
         return not all(os.path.exists(f"/proc/{pid}") for pid in self.started | self.usage.keys())
 
     def _usage(self) -> dict[int, processes.Usage]:

@@ -13,7 +13,7 @@ from loadtests.records.bounds import Amount, Name, Ordinal, Positive, about
 class Round:
     """One round of a search."""
 
-    candidates: Annotated[tuple[Name, ...], about("What is measured, once in each block.")]
+    candidates: Annotated[tuple[Name, ...], about("The measured candidates, once in each block.")]
     blocks: Annotated[tuple[Ordinal, ...], about("The numbers of its blocks, which no round before had.")]
 
 
@@ -43,9 +43,9 @@ class Advice:
 
     metric: Annotated[str, about("The metric that decides.")]
     rounds: Annotated[tuple[Round, ...], about("Its rounds.")]
-    outcome: Annotated[AdviceOutcome | None, about("What was found; null until it has ended.")]
-    seconds: Annotated[Amount, about("How long it took.")]
-    grid_seconds: Annotated[Amount, about("How long measuring every candidate like a finalist would have taken.")]
+    outcome: Annotated[AdviceOutcome | None, about("The outcome; null until the search has ended.")]
+    seconds: Annotated[Amount, about("The duration of the search.")]
+    grid_seconds: Annotated[Amount, about("The estimated time to measure every candidate like a finalist.")]
 
     def require_known(self, labels: Collection[str]) -> None:
         """Check the names of candidates.

@@ -12,7 +12,7 @@ from loadtests.records.bounds import Amount, Count, Name, Number, about
 class CpuSample:
     """The CPU use of about one second."""
 
-    t: Annotated[Amount, about("When it ended, in seconds after the beginning of what is measured.")]
+    t: Annotated[Amount, about("The end, in seconds after the start of the measured time.")]
     cores: Annotated[dict[Name, Amount], about("Cores that the processes of each role used on average.")]
 
 
@@ -20,19 +20,19 @@ class CpuSample:
 class OriginStage:
     """A stage of the recipe that the setup's origin played."""
 
-    t: Annotated[Number, about("When it began, in seconds after the beginning of what is measured.")]
-    text: Annotated[str, about("What it was, in words.")]
-    healthy: Annotated[bool, about("Every request is answered with 2xx in it.")]
-    latency_ms: Annotated[Amount | None, about("What each request takes; null where that is drawn.")]
+    t: Annotated[Number, about("The start, in seconds after the start of the measured time.")]
+    text: Annotated[str, about("A description of the stage.")]
+    healthy: Annotated[bool, about("Whether it answers every request with 2xx.")]
+    latency_ms: Annotated[Amount | None, about("The time of each request; null if it is random.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OriginObservation:
     """The requests to the setup's origin during the load."""
 
-    stages: Annotated[tuple[OriginStage, ...], about("The stages that it played; empty for a load in many slices.")]
-    requests: Annotated[Count, about("Requests that came.")]
-    request_s: Annotated[Amount, about("Seconds that they were in flight, all together.")]
+    stages: Annotated[tuple[OriginStage, ...], about("The played stages; empty for a load in many slices.")]
+    requests: Annotated[Count, about("The requests to the origin.")]
+    request_s: Annotated[Amount, about("The sum of the seconds that they were in flight.")]
 
     @property
     def service_s(self) -> float | None:
@@ -49,8 +49,10 @@ class OriginObservation:
 class Deployment:
     """The replacement of the server's processes during the measurement."""
 
-    way: Annotated[Name, about("How: restart, reload, max-requests or kill.")]
-    t: Annotated[Amount | None, about("When that began, in seconds after the start; null where it goes on throughout.")]
+    way: Annotated[Name, about("The way: restart, reload, max-requests or kill.")]
+    t: Annotated[
+        Amount | None, about("The start of the replacement, in seconds; null if it continues during the whole load.")
+    ]
     replaced: Annotated[Count, about("Processes of the setup that ended.")]
     before_mb: Annotated[Amount, about("Memory of its processes before, in MB.")]
     after_mb: Annotated[Amount, about("Memory of those after the load.")]
@@ -61,8 +63,10 @@ class Meanwhile:
     """Observations during the measured load."""
 
     cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
-    origin: Annotated[OriginObservation | None, about("The setup's origin, if it has one.")] = None
-    deployment: Annotated[Deployment | None, about("What was done to the server, where the test asks for it.")] = None
+    origin: Annotated[OriginObservation | None, about("The setup's origin, if any.")] = None
+    deployment: Annotated[
+        Deployment | None, about("The replacement of the server's processes, if the test has one.")
+    ] = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -36,7 +36,7 @@ NOTHING: Figures = dict.fromkeys(FIGURES)
 class Second:
     """One second of a load. None means that the value isn't known, as in older runs."""
 
-    t: Annotated[Amount, about("When it began, in seconds after the start.")]
+    t: Annotated[Amount, about("The start, in seconds after the load's start.")]
     sent: Annotated[Count, about("Requests that were sent in it.")]
     completed: Annotated[Count, about("Requests that were answered in it.")]
     ok: Annotated[Count, about("Requests that were answered as expected in it.")]
@@ -45,12 +45,12 @@ class Second:
     p99_ms: Annotated[Number | None, about("Their 99th percentile.")]
     p95_ms: Annotated[Number | None, about("Their 95th percentile.")] = None
     heat: Annotated[
-        tuple[tuple[Amount, Count], ...], about("Those times by steps of a heat map: begin in ms, and number.")
+        tuple[tuple[Amount, Count], ...], about("Those times by steps of a heat map: lower end in ms, and number.")
     ] = ()
     ends: Annotated[
         dict[Ending, Count] | None,
         about(
-            "How requests ended: by status, stale for a copy (X-Stale), an error's kind, or ok where there are no "
+            "The numbers of requests by outcome: a status, stale for a copy (X-Stale), an error's kind, or ok without "
             "statuses."
         ),
     ] = None
@@ -65,7 +65,7 @@ class Generator:
     """
 
     cpu_s: Annotated[Amount, about("CPU seconds, the grace period included.")]
-    wall_s: Annotated[Amount, about("How long it had to send, in seconds.")]
+    wall_s: Annotated[Amount, about("The seconds in which it had to send.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     p50_ms: Annotated[Number | None, about("Median response time of its part of the load.")] = None
     ok: Annotated[Count | None, about("Successful requests of its part of the load.")] = None
@@ -106,8 +106,8 @@ class Journeys:
     arrivals: Annotated[Positive | None, about("New users a second; null in a closed loop.")]
     completed: Annotated[Count, about("Journeys that were completed.")]
     broken_off: Annotated[Count, about("Journeys that a failure ended.")]
-    under_way_first: Annotated[Count, about("Journeys under way at the start.")]
-    under_way_last: Annotated[Count, about("Journeys under way at the end.")]
+    under_way_first: Annotated[Count, about("Running journeys at the start.")]
+    under_way_last: Annotated[Count, about("Running journeys at the end.")]
     duration_ms: Annotated[Figures, about("Duration of completed journeys, from their intended start.")]
     methods: Annotated[tuple[RequestResult, ...], about("A row for GET and one for POST.")]
     think_ms: Annotated[Amount | None, about("Mean think time for each request.")]
@@ -152,8 +152,8 @@ class Result:
     errors: Annotated[
         dict[ErrorKind, Count],
         about(
-            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (somebody else's, or not kept), "
-            "lost-session (nobody is signed in any more), timeout, refused, reset, other (see examples)."
+            "Failed requests by kind: status, wrong-body (not as expected), mixed-up (another user's, or not kept), "
+            "lost-session (no longer logged in), timeout, refused, reset, other (see examples)."
         ),
     ]
     duration_s: Annotated[
@@ -178,7 +178,7 @@ class Result:
     waited: Annotated[Count, about("Requests that waited for a connection.")]
     latency_of: Annotated[
         Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
-        about("The best measure of what a user feels: response_time, or service_time if no intended send is known."),
+        about("The best measure of a user's wait: response_time, or service_time if no intended send is known."),
     ]
     examples: Annotated[dict[str, str], about("The first error's text, by kind.")]
     timeline: Annotated[tuple[Second, ...], Meta(max_length=LONGEST_TIMELINE_S, description="A row a second.")]
@@ -194,7 +194,7 @@ class Result:
     requests: Annotated[
         tuple[RequestResult, ...], about("A row for each request of a mix, or route and method of journeys.")
     ] = ()
-    deliveries: Annotated[Deliveries | None, about("What became of WebSocket messages.")] = None
+    deliveries: Annotated[Deliveries | None, about("The results of WebSocket messages.")] = None
     billed: Annotated[
         Count | None,
         about(
@@ -205,10 +205,10 @@ class Result:
     backlog: Annotated[
         tuple[int, ...], about("For each slice at a fixed rate, how many more requests were open when it ended.")
     ] = ()
-    connections: Annotated[Connections | None, about("What became of WebSocket connections.")] = None
-    journeys: Annotated[Journeys | None, about("What became of users' journeys.")] = None
-    streams: Annotated[Streams | None, about("What became of streams of events.")] = None
-    slow_streams: Annotated[Streams | None, about("The same of those that clients read slowly.")] = None
+    connections: Annotated[Connections | None, about("The results of WebSocket connections.")] = None
+    journeys: Annotated[Journeys | None, about("The results of users' journeys.")] = None
+    streams: Annotated[Streams | None, about("The results of streams of events.")] = None
+    slow_streams: Annotated[Streams | None, about("The results of streams with slow clients.")] = None
     handshakes: Annotated[Handshakes | None, about("TLS handshakes; null without TLS.")] = None
     outage_ms: Annotated[
         Amount | None,

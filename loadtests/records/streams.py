@@ -13,9 +13,9 @@ class LeftClients:
     """Clients that left in the middle of their streams, and the states of their views."""
 
     clients: Annotated[Count, about("Clients that left.")]
-    ended: Annotated[Count, about("Those whose view is known to have ended by the end of the grace period.")]
-    running: Annotated[Count, about("Others whose view had begun; of the rest the server said nothing.")]
-    late: Annotated[Count, about("Of both, those whose view went on for longer than a second.")]
+    ended: Annotated[Count, about("Clients whose view is known to have ended by the end of the grace period.")]
+    running: Annotated[Count, about("Other clients whose view had started. The server didn't report the rest.")]
+    late: Annotated[Count, about("Clients of both kinds whose view ran for longer than a second.")]
     after_ms: Annotated[Figures, about("From when the client left until its view had ended.")]
 
     @property
@@ -28,23 +28,25 @@ class LeftClients:
 class Streams:
     """Streams of events: begun = whole + broken + unanswered + cut + those whose client left."""
 
-    begun: Annotated[Count, about("Streams that were asked for.")]
-    whole: Annotated[Count, about("Those whose events all came.")]
-    broken: Annotated[Count, about("Those that the server refused, broke off, or answered otherwise.")]
-    unanswered: Annotated[Count, about("Those without a single event by the end of the grace period.")]
-    cut: Annotated[Count, about("Others that were under way then.")]
+    begun: Annotated[Count, about("Requested streams.")]
+    whole: Annotated[Count, about("Streams with all events.")]
+    broken: Annotated[Count, about("Streams that the server refused, interrupted, or answered in another way.")]
+    unanswered: Annotated[Count, about("Streams without an event by the end of the grace period.")]
+    cut: Annotated[Count, about("Other streams that were running at that time.")]
     answered: Annotated[Count, about("Streams that had a first event.")]
     events: Annotated[Count, about("Events that came.")]
-    in_time: Annotated[Count, about("Those of them that came within duration_s.")]
-    missing: Annotated[Count, about("Events that did not, of streams that had some and were broken or stood still.")]
-    most: Annotated[Count, about("The most streams between their first and last event at once.")]
+    in_time: Annotated[Count, about("Events that came within duration_s.")]
+    missing: Annotated[Count, about("Missing events of streams that had some events and then stopped.")]
+    most: Annotated[
+        Count, about("The maximum number of streams that were between their first and last event at the same time.")
+    ]
     first_ms: Annotated[Figures, about("From when a stream was due until its first event.")]
     delay_ms: Annotated[
-        Figures, about("By what each event came after the schedule that its stream's most punctual event kept.")
+        Figures, about("The delay of each event after the schedule of its stream's most punctual event.")
     ]
-    reading_lag_ms: Annotated[Figures, about("How long events may have lain in the generator.")]
-    reason: Annotated[str, about("Why the first one was broken.")] = ""
-    left: Annotated[LeftClients | None, about("Clients that left in the middle, where they do.")] = None
+    reading_lag_ms: Annotated[Figures, about("The time that events may have waited in the generator.")]
+    reason: Annotated[str, about("The reason for the first broken stream.")] = ""
+    left: Annotated[LeftClients | None, about("Clients that left in the middle, if the test has such clients.")] = None
 
     @property
     def failed(self) -> int:

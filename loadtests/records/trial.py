@@ -41,7 +41,7 @@ class Process:
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     rss_mb: Annotated[Amount, about("Memory at the end.")]
     context_switches: Annotated[Count, about("Context switches while it was measured.")]
-    requests: Annotated[Count | None, about("Requests that it handled, where it counts them.")] = None
+    requests: Annotated[Count | None, about("The requests that it handled, if it counts them.")] = None
     charged: Annotated[bool, about("The setup pays for it; a supporting service is shown and not charged.")] = True
     idle_rss_mb: Annotated[Amount | None, about("Memory before any load, where a test asks for that.")] = None
     step_rss_mb: Annotated[tuple[Amount, ...], about("Memory after each step of opening connections.")] = ()
@@ -89,7 +89,7 @@ class Evidence:
     ] = None
     frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
     shared_core: Annotated[bool | None, about("The generator and the servers share a core.")] = None
-    recovered: Annotated[bool | None, about("The server worked off what each probe of a search left.")] = None
+    recovered: Annotated[bool | None, about("The server recovered from each probe of a search.")] = None
     engine_failed: Annotated[bool | None, about("The load generator failed.")] = None
     service_failed: Annotated[bool | None, about("A service that is not charged did not start, or ended.")] = None
     idle_cpu: Annotated[Number | None, about("CPU seconds a second used while others were to be measured.")] = None
@@ -111,8 +111,8 @@ class ProbeRecord:
     ok: Annotated[Count, about("Requests that were answered as expected.")]
     errors: Annotated[Count, about("Requests that failed or were never answered.")]
     response_time_ms: Annotated[Figures, about("Response times.")]
-    lag_ms: Annotated[Figures | None, about("Delivery times, where there were deliveries.")] = None
-    delay_ms: Annotated[Figures | None, about("Delay of events, where there were streams.")] = None
+    lag_ms: Annotated[Figures | None, about("Delivery times, if there were deliveries.")] = None
+    delay_ms: Annotated[Figures | None, about("Delay of events, if there were streams.")] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,25 +147,29 @@ class Trial:
     label: Annotated[Name, about("The setup's label in the study.")]
     setup: Annotated[str, about("The setup's name.")]
     test: Annotated[Name, about("The test's name.")]
-    attempt: Annotated[Ordinal, about("Its attempt: an invalid trial has a second one, in a file of its own.")]
-    started: Annotated[str, about("When it began (UTC).")]
+    attempt: Annotated[
+        Ordinal, about("The number of the attempt. An invalid trial has a second one, in a separate file.")
+    ]
+    started: Annotated[str, about("The start (UTC).")]
     status: Annotated[Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")], about("ok or invalid.")]
-    flags: Annotated[tuple[Flag, ...], about("Why it is invalid or doubtful, judged from evidence.")] = ()
-    result: Annotated[Result | None, about("What was measured; of a search, the probe that confirmed its rate.")] = None
-    meanwhile: Annotated[Meanwhile | None, about("What was observed while it was; null in older runs.")] = None
+    flags: Annotated[tuple[Flag, ...], about("The reasons why it is invalid or doubtful, based on evidence.")] = ()
+    result: Annotated[
+        Result | None, about("The measurements. For a search, those of the probe that confirmed its rate.")
+    ] = None
+    meanwhile: Annotated[Meanwhile | None, about("The observations during the load; null in older runs.")] = None
     processes: Annotated[tuple[Process, ...], about("The processes of the setup and its services.")] = ()
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")] = (
         dataclasses.field(default_factory=dict)
     )
-    evidence: Annotated[Evidence, about("What its flags are judged from.")] = dataclasses.field(
+    evidence: Annotated[Evidence, about("The observations that the flags are based on.")] = dataclasses.field(
         default_factory=Evidence
     )
-    capacity: Annotated[CapacityRecord | None, about("What the search of a capacity test found.")] = None
-    log: Annotated[str, about("The end of the servers' logs, where something went wrong.")] = ""
+    capacity: Annotated[CapacityRecord | None, about("The outcome of a capacity test's search.")] = None
+    log: Annotated[str, about("The end of the servers' logs, after a failure.")] = ""
     gauges: Annotated[
         dict[GaugeName, Readings],
         about(
-            "What the setup's processes show of themselves, ten times a second, summed over them: pool in use, pool "
+            "The gauges of the setup's processes, ten times per second, added over all processes: pool in use, pool "
             "waiting (:doc:`/slow-origin`); with PostgreSQL next to it, connections (:doc:`/hopless`). Pairs of "
             "seconds after the start and the value."
         ),

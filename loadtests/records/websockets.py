@@ -13,8 +13,8 @@ class Deliveries:
     """Messages for one or more receivers: expected = delivered + missing. None means not known, as in older runs."""
 
     expected: Annotated[Count, about("Deliveries that were expected.")]
-    delivered: Annotated[Count, about("Those that arrived.")]
-    missing: Annotated[Count, about("Those that did not.")]
+    delivered: Annotated[Count, about("Deliveries that arrived.")]
+    missing: Annotated[Count, about("Deliveries that did not arrive.")]
     duplicate: Annotated[Count, about("Arrivals after the first.")]
     reordered: Annotated[Count, about("Arrivals after a message that the same sender sent later.")]
     lag_ms: Annotated[Figures, about("Arrival at each receiver minus intended send.")]
@@ -24,12 +24,14 @@ class Deliveries:
             "Arrivals on connections that a message was not meant for; they make the trial invalid. null: not known."
         ),
     ] = 0
-    in_time: Annotated[Count | None, about("Arrivals within duration_s, of what was sent before it too.")] = None
+    in_time: Annotated[
+        Count | None, about("Arrivals within duration_s, including messages that were sent before it.")
+    ] = None
     backlog: Annotated[tuple[int, ...], about("For each slice, by how many at least the messages in flight grew.")] = ()
     messages: Annotated[Count | None, about("Messages that were published for receivers.")] = None
     whole: Annotated[Count | None, about("Messages that reached all of their receivers.")] = None
     last_ms: Annotated[Figures | None, about("Intended send to the last receiver, of whole messages.")] = None
-    reading_lag_ms: Annotated[Figures | None, about("How long arrivals may have lain in the generator.")] = None
+    reading_lag_ms: Annotated[Figures | None, about("The time that arrivals may have waited in the generator.")] = None
 
     @property
     def timely(self) -> int:
@@ -42,12 +44,12 @@ class Connections:
     """WebSocket connections that should stay open for the whole load: requested = opened + refused."""
 
     requested: Annotated[Count, about("Connections that were to be opened.")]
-    opened: Annotated[Count, about("Those that were opened.")]
+    opened: Annotated[Count, about("Connections that were opened.")]
     refused: Annotated[Count, about("Those that were not.")]
-    lost: Annotated[Count, about("How often the server ended one.")]
-    opening_ms: Annotated[Figures, about("From requesting one until it could receive.")]
+    lost: Annotated[Count, about("The number of connections that the server ended.")]
+    opening_ms: Annotated[Figures, about("From requesting a connection until it could receive.")]
     opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
     sent_bytes: Annotated[Count, about("Bytes on the wire to the server: handshakes, frames, the dialect's own.")]
     received_bytes: Annotated[Count, about("Bytes on the wire from the server.")]
-    reason: Annotated[str, about("Why the first one was refused or lost.")] = ""
+    reason: Annotated[str, about("The reason for the first refused or lost connection.")] = ""
     steps: Annotated[tuple[Count, ...], about("Open connections after each step of opening them.")] = ()

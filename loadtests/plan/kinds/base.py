@@ -61,7 +61,7 @@ class Test:
     services: tuple[str, ...] = ()
     """Supporting services, by the names of supervisor/services."""
     recipe: str = ""
-    """What the origin plays: the name of a recipe that ships, or a path."""
+    """The origin's recipe: the name of an included recipe, or a path."""
     percentiles: Percentiles = ()
     answers: Answers = ()
 

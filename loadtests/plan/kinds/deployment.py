@@ -39,7 +39,9 @@ QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
 HOW_CONNECTED = ("protocol", "clients", "resumption")  # not keys of this test, because it uses both kinds of clients
 LOSSES = ("refused", "reset", "502/503", "timed out", "other")
-Way = Annotated[Literal["reload", "max-requests", "restart", "kill"], Meta(description="What is done to the server.")]
+Way = Annotated[
+    Literal["reload", "max-requests", "restart", "kill"], Meta(description="The way to replace the server's processes.")
+]
 Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many more, at random.")]
 
 

@@ -62,8 +62,10 @@ class JourneyWork(Work):
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
-        path = Annotated[str, Meta(description="Where the application begins; what the journey says by default.")]
-        think = Annotated[list[Think] | Think, Meta(description="How long users think: a duration, or from and to.")]
+        path = Annotated[str, Meta(description="The path of the application. The default is the journey's.")]
+        think = Annotated[
+            list[Think] | Think, Meta(description="The think time of users: a duration, or a list of two.")
+        ]
         return {**super().keys(values), "path": (path | None, None), "think": (think, (1.0, 2.0))}
 
     @classmethod

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WARMUP_S = 2.0
 
 Warmup = Annotated[
-    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="How long load is sent before it counts.")
+    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="The time to send load before it counts.")
 ]
 Percentiles = Annotated[
     tuple[Literal["p50", "p95", "p99"], ...],
@@ -37,7 +37,7 @@ Percentiles = Annotated[
 ]
 Answers = Annotated[
     tuple[Literal["open", "opened/1,000 requests", "left", "too many clients"], ...],
-    Meta(description="Counts of database connections that answer what it asks, and lead its report."),
+    Meta(description="Counts of database connections that answer the test's question, and start its report."),
 ]
 MetricOf = Callable[["Test"], Metric]
 
@@ -79,7 +79,7 @@ class Kind:
     decisive: Metric | MetricOf | None = None
     loop_judged: tuple[Metric, ...] = ()
     answers: tuple[TrialCount, ...] = ()
-    """Counts that answer what the test asks, where these are no metrics: they lead a report."""
+    """Counts that answer the test's question instead of metrics. A report starts with them."""
     metrics: tuple[Metric, ...] = ()
     supporting_metrics: tuple[Metric, ...] = ()
     further_metrics: tuple[Metric, ...] = ()
@@ -96,11 +96,11 @@ class Kind:
     allowed_failures: float = MAX_ERRORS
     """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
     why_unknown: Callable[[Trial], str] | None = None
-    """Why a valid trial does not know the decisive metric, where it does not."""
+    """Returns why a valid trial lacks the decisive metric."""
     ceiling: Kind | None = None
     """The kind that finds the ceiling of a rate that is left to the run; without it, this one."""
     ceiling_metric: Metric | None = None
-    """What a setup sustains in a ceiling's search, per second; without it, what is answered."""
+    """The rate that a setup sustains in a search for the ceiling. The default is the rate of answers."""
 
     def __str__(self) -> str:
         return self.name
@@ -112,7 +112,7 @@ class Kind:
             "engine": (Annotated[str, Meta(description="The program that makes the load.")], DEFAULT_ENGINE),
             "warmup": (Warmup, WARMUP_S),
             "services": (Annotated[tuple[str, ...], Meta(description="Supporting services to run.")], ()),
-            "recipe": (Annotated[str, Meta(description="What the origin plays: a recipe's name, or a file.")], ""),
+            "recipe": (Annotated[str, Meta(description="The origin's recipe: a name, or a file.")], ""),
             "percentiles": (Percentiles, ()),
             "answers": (Answers, ()),
         }

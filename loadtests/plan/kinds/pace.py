@@ -27,11 +27,11 @@ QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
 LONGER_QUICK = {"duration_s": 6.0}  # if something happens several times in a test, or in its middle
 UNKNOWN_RATE = 1.0  # a placeholder for a rate that isn't known yet
 
-Rate = Annotated[Positive, Meta(description="How many are sent per second.")]
+Rate = Annotated[Positive, Meta(description="The number of sends per second.")]
 Arrivals = Annotated[
     Literal["random", "even"], Meta(description="When they are due: at random moments (Poisson), or at even ones.")
 ]
-Length = Annotated[Duration, Meta(description="How long it is measured.")]
+Length = Annotated[Duration, Meta(description="The measured time.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -197,7 +197,7 @@ class RecordedPace(TimedPace):
     duration_s: Positive = dataclasses.field(metadata={"key": None})
     arrivals: Literal["recorded"] = dataclasses.field(default="recorded", metadata={"key": None})
     recorded: tuple[tuple[Amount, Count], ...] = dataclasses.field(metadata={"key": None})
-    speed: Annotated[Positive, Meta(description="How many times as fast as it was recorded.")] = 1.0
+    speed: Annotated[Positive, Meta(description="The speed, relative to the recording.")] = 1.0
 
     compared = ("rate", "speed", "recorded")
 

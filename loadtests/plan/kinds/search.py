@@ -37,11 +37,11 @@ class Search(Pace):
 
     engine_features = frozenset({Feature.EARLY_STOP, Feature.RESPONSE_TIME})
 
-    objective: Annotated[str, Meta(description="Within what, such as 'p99<50ms, errors<0.1%'.")]
+    objective: Annotated[str, Meta(description="The objective, such as 'p99<50ms, errors<0.1%'.")]
     start_rate: Annotated[Positive, Meta(description="The rate of the first probe.")] = 100.0
-    max_rate: Annotated[float, Meta(gt=0, le=MAX_RATE, description="The highest rate that is tried.")] = 100_000.0
-    probe_s: Annotated[Duration, Meta(description="How long a short probe lasts.")] = 2.0
-    confirm_s: Annotated[Duration, Meta(description="How long a probe that confirms lasts.")] = 30.0
+    max_rate: Annotated[float, Meta(gt=0, le=MAX_RATE, description="The highest rate to try.")] = 100_000.0
+    probe_s: Annotated[Duration, Meta(description="The duration of a short probe.")] = 2.0
+    confirm_s: Annotated[Duration, Meta(description="The duration of a confirming probe.")] = 30.0
 
     unit: ClassVar[str] = ""  # the unit of its rates; empty means the counted unit per second
     whole: ClassVar[bool] = False  # whether the search tries only whole numbers

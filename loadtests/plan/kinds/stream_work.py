@@ -57,10 +57,10 @@ class Streaming(Work):
     path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that streams events.")] = "/either/events"
     events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
     every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
-    meanwhile: Annotated[str, Meta(pattern=r"^/", description="What other requests ask for meanwhile.")] = "/"
-    leave_s: Annotated[Duration | None, Meta(description="After how long each client leaves.")] = None
+    meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
+    leave_s: Annotated[Duration | None, Meta(description="The time after which each client leaves.")] = None
     slow: Annotated[int, Meta(ge=0, le=MOST_CONNECTIONS, description="Further streams at once, read slowly.")] = 0
-    pause_s: Annotated[Duration, Meta(description="For how long their clients read nothing.")] = 4.0
+    pause_s: Annotated[Duration, Meta(description="The time that their clients read nothing.")] = 4.0
     size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of their events.")] = 256 * 1024
 
     @classmethod

@@ -33,7 +33,7 @@ class Talk(Work):
     does: ClassVar[str]
 
     consumer: Annotated[
-        Literal["async", "sync", "json"], Meta(description="Which of Channels' consumers, where the setup has them.")
+        Literal["async", "sync", "json"], Meta(description="The Channels consumer, if the setup has several.")
     ] = "async"
     size: Annotated[int, Meta(ge=LEAST_BYTES, le=MOST_BYTES, description="The bytes of a payload.")] = 64
     compression: Annotated[bool, Meta(description="Whether permessage-deflate is offered.")] = False

@@ -31,7 +31,7 @@ class UserLoop(TimedPace):
     because a slow server gets fewer requests.
     """
 
-    users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="How many users run the journey again and again.")]
+    users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="The number of users who repeat the journey.")]
 
     compared = USERS_OR_RATE
 
@@ -58,7 +58,7 @@ class UserLoop(TimedPace):
 class NewUsers(TimedPace):
     """New users at a ``rate`` per second. Each runs the journey once. They arrive even if answers are slow."""
 
-    rate: Annotated[Positive, Meta(description="How many new users come per second.")]
+    rate: Annotated[Positive, Meta(description="The number of new users per second.")]
 
     compared = USERS_OR_RATE
 
@@ -88,7 +88,7 @@ class UserSearch(Search):
 
     model: Annotated[
         Literal["users", "arrivals"],
-        Meta(description="What is searched: the most users, or the highest rate of new ones a second."),
+        Meta(description="The searched value: the most users, or the highest rate of new users per second."),
     ] = "users"
 
     compared = ("model", "objective")

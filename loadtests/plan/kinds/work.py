@@ -35,7 +35,7 @@ class Work(Fields):
     deployment: ClassVar[str] = ""  # a value of WAYS in kinds/deployment.py: how the server is replaced under load
     knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # the knobs to start setups with
     slice_grace_s: ClassVar[float | None] = None
-    """How long the first slice waits for what is outstanding (``plan.slices``); None: as long as a request may take."""
+    """The time that the first slice waits for outstanding requests (``plan.slices``). None: a request's timeout."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:

@@ -1,9 +1,9 @@
-"""Runs in every Python process of a setup: writes down the stack of the thread that is on the CPU, every 10 ms of CPU.
+"""Write the stack of the thread on the CPU, every 10 ms of CPU time, in every Python process of a setup.
 
-Python imports a module of this name at its start when the folder is on PYTHONPATH. The kernel's profiling timer
-(setitimer(2), ITIMER_PROF) runs with the CPU time of the whole process and interrupts the thread that is using it;
-faulthandler, which is made for signal handlers, writes that thread's stack to a file named after the process, without
-waiting for the GIL. Only the standard library is at hand here, and any Python that Django runs on.
+Python imports a module with this name at its start if the folder is on PYTHONPATH. The kernel's profiling timer
+(setitimer(2), ITIMER_PROF) counts the CPU time of the whole process and interrupts the running thread. faulthandler,
+which is safe in signal handlers, writes this thread's stack to a file named after the process, without waiting for the
+GIL. This module uses only the standard library, and supports every Python that Django runs on.
 """
 
 import atexit
@@ -14,11 +14,11 @@ import os
 import signal
 import sys
 
-INTERVAL_S = 0.00997  # not a whole number of milliseconds: nothing else keeps step with it
+INTERVAL_S = 0.00997  # not a whole number of milliseconds, so that no other timer is synchronous with it
 
 
 def start() -> None:
-    """Samples this process from now on."""
+    """Start to sample this process."""
     path = os.path.join(os.environ["PROFILE_STACKS"], str(os.getpid()))
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     faulthandler.register(signal.SIGPROF, file=file, all_threads=False, chain=False)
@@ -26,12 +26,14 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Stops the timer: faulthandler's own end comes before the process's, and the signal by itself is deadly."""
+    """Stop the timer, because faulthandler ends before the process, and the signal without a handler would kill the
+    process.
+    """
     signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def next_of_the_name() -> None:
-    """Runs the module of this name that this one hides, where the project or the system has one."""
+    """Run the hidden module with this name, if the project or the system has one."""
     here = os.path.dirname(os.path.abspath(__file__))
     others = [folder for folder in sys.path if os.path.abspath(folder) != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
@@ -40,11 +42,11 @@ def next_of_the_name() -> None:
         spec.loader.exec_module(module)
 
 
-# supervisord forks and then becomes another program, which would inherit the timer but not what handles its signal.
+# supervisord forks and then becomes another program, which would inherit the timer but not the signal handler.
 NOT_SAMPLED = "supervisord"
 
 if "PROFILE_STACKS" in os.environ and not any(NOT_SAMPLED in word for word in sys.orig_argv):
-    os.register_at_fork(after_in_child=start)  # timers do not survive a fork
+    os.register_at_fork(after_in_child=start)  # timers don't survive a fork
     atexit.register(stop)
     start()
 next_of_the_name()

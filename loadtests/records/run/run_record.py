@@ -64,9 +64,11 @@ class OwnProject:
 
     options: Annotated[
         dict[str, str | dict[str, str | list[str]]],
-        about("What the command line said of it, with absolute paths; of an --env-file only the path."),
+        about("The command line's options, with absolute paths; of an --env-file only the path."),
     ]
-    remarks: Annotated[tuple[Annotated[str, Meta(min_length=1)], ...], about("What a reader should know of it.")]
+    remarks: Annotated[
+        tuple[Annotated[str, Meta(min_length=1)], ...], about("Remarks for the reader about the project.")
+    ]
     python: Annotated[str, about("Its Python version.")]
     django: Annotated[str, about("Its Django version.")]
     debug: Annotated[bool, about("DEBUG of its settings.")]
@@ -101,7 +103,7 @@ class OtherHost:
     git: Annotated[Git, about("The project's revision there.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, over an open connection.")]
     megabits_per_s: Annotated[Amount | None, about("How fast a long answer came; null if not measured.")]
-    clock_ahead_ms: Annotated[Number, about("Its clock minus that of the generator's machine.")]
+    clock_ahead_ms: Annotated[Number, about("Its clock minus the clock of the generator's machine.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
     remarks: Annotated[tuple[str, ...], about("What a reader should know.")]
     generator: Annotated[dict[str, Any], about("The machine that the load came from.")]
@@ -116,7 +118,7 @@ class OtherClient:
     machine: Annotated[dict[str, Any], about("The machine.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer of the servers.")]
     megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
-    clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, as the run began.")]
+    clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, at the start of the run.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
 
 
@@ -124,9 +126,9 @@ class OtherClient:
 class ExpectedWorkers:
     """The workers that the user started, and the master that they connected to."""
 
-    count: Annotated[Ordinal, about("How many made the load, in equal parts.")]
-    bind: Annotated[str, about("Where the master listened, with its port.")]
-    max_wait_s: Annotated[Amount, about("How long they were waited for, in seconds.")]
+    count: Annotated[Ordinal, about("The number of workers, which generated equal parts of the load.")]
+    bind: Annotated[str, about("The address and port of the master.")]
+    max_wait_s: Annotated[Amount, about("The maximum wait for them, in seconds.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,15 +151,15 @@ class RunRecord:
     """The study, the machines and the order of a run."""
 
     name: Annotated[FileName, about("The study's name.")]
-    created: Annotated[Moment, about("When the run began (UTC).")]
-    command: Annotated[str, about("What was typed.")]
+    created: Annotated[Moment, about("The start of the run (UTC).")]
+    command: Annotated[str, about("The command line.")]
     study: Annotated[Study, about("The study as resolved (:doc:`studies`), with the requests of its tests.")]
     setups: Annotated[dict[Name, SetupRecord], about("The setups, by label.")]
     seed: Annotated[int, about("The seed of the order of trials.")]
     goal: Annotated[Goal | None, about("With --until: when to stop adding blocks.")]
     application: Annotated[OwnProject | None, about("With --app: the project that was served.")]
-    left_out: Annotated[tuple[LeftOut, ...], about("What was not measured, and why.")]
-    contract: Annotated[Contract, about("What the baseline answered first, by test, request by request.")]
+    left_out: Annotated[tuple[LeftOut, ...], about("The setups and tests that were not measured, with reasons.")]
+    contract: Annotated[Contract, about("The baseline's first answers, by test, in the order of the requests.")]
     order: Annotated[tuple[Slot, ...], about("The order of trials.")]
     knobs: Annotated[dict[Variable, str], about("The :ref:`knobs` that were set, without users and passwords.")]
     database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
@@ -176,10 +178,11 @@ class RunRecord:
     servers: Annotated[OtherHost | None, about("With --servers: their host (:doc:`../two-machines`).")] = None
     clients: Annotated[tuple[OtherClient, ...], about("With --clients: further machines that made the load.")] = ()
     workers: Annotated[
-        ExpectedWorkers | None, about("With --expect-workers: who made the load; each is one of ``clients``.")
+        ExpectedWorkers | None,
+        about("With --expect-workers: the workers that generated the load. Each is in ``clients``."),
     ] = None
     service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
-    measured_s: Annotated[Amount, about("How long it has been measuring, in seconds, over all its parts.")] = 0.0
+    measured_s: Annotated[Amount, about("The measured seconds, including parts before a resume.")] = 0.0
     ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None
 
     def __post_init__(self) -> None:
