@@ -1,1 +1,1 @@
-"""Reports on a run, from its folder alone."""
+"""Create the reports of a run from its folder."""

@@ -25,7 +25,7 @@ from loadtests.report.view import Field, Finding, RunAnswer, Table
 
 UNSURE, SAME, UNSUSTAINED, NOT_FULL = "?", "same", "cannot sustain", "*"
 BASELINE = "×1"
-MOST_NAMED = 12  # setups of which something failed
+MOST_NAMED = 12  # the number of failed setups in a list
 SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 
@@ -115,7 +115,7 @@ def _columns(results: Results) -> Iterator[_Column]:
     Supporting metrics follow. CPU time at a fixed rate is left out if it is also known from a closed loop.
     """
     compares = results.record.advice is None and len(results.labels) > 1
-    # Of a load curve only the ends: it has a chart.
+    # Only the ends of a load curve, because it has a chart.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [
@@ -181,7 +181,7 @@ def _table(results: Results, columns: Sequence[_Column]) -> Table:
     ]
     supporting = [place for place, one in places.items() if one.metric in one.test.kind.supporting_metrics]
     others = [place for place in places if place not in {*main, *supporting, *full}]
-    # A supporting column is dropped only after the main one that would mislead without it.
+    # A supporting column is dropped only after its main column, which could mislead without it.
     last = [
         one
         for place in reversed(main[1:])
@@ -244,7 +244,7 @@ def _failure(standing: Standing) -> str:
 
 
 def _range(comparison: Comparison) -> str:
-    """``×1.41–2.6``, or one end where there is no other."""
+    """Format a range such as ``×1.41–2.6``, or a single end if there is no other."""
     low, high = comparison.low, comparison.high
     if low <= 0:
         return f"under ×{_end(high)}"
@@ -296,7 +296,7 @@ def _resolution(results: Results) -> str:
 
 
 def flagged(results: Results) -> str:
-    """How many trials there are, and why some are invalid or doubtful."""
+    """Return the number of trials, and why some are invalid or doubtful."""
     parts = [f"{plural(len(results.trials), 'trial')} in {plural(results.blocks, 'block')}"]
     for severity in Severity:
         by_trial = [[flag.reason for flag in trial.flags if flag.severity == severity] for trial in results.trials]
@@ -307,6 +307,6 @@ def flagged(results: Results) -> str:
 
 
 def _meaning(reason: str) -> str:
-    """A flag's meaning in short; the name of one that this version does not know."""
+    """Return a short meaning of a flag, or its name if this version doesn't know it."""
     meaning = Reason[reason].meaning if reason in Reason.__members__ else reason.replace("_", " ")
     return re.split(r"[,;:] | \(", meaning)[0]

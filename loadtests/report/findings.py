@@ -1,8 +1,8 @@
-"""What a run found, question by question: who wins, as far as that is statistically significant.
+"""The findings of a run, question by question: the winner, if the differences are statistically significant.
 
-A setup is *behind* another where the intervals say so: they hold together for all comparisons with the baseline, so
-the ratio of two candidates lies between the quotients of their intervals' ends. A winner is named only where all
-others are behind it.
+A setup is *behind* another if the intervals show it: they hold together for all comparisons with the baseline, so the
+ratio of two candidates is between the quotients of their intervals' ends. There is a winner only if all others are
+behind it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Ratio:
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """Who cannot sustain a rate, who loses deliveries, then a finding for each test and judged metric."""
+    """Return the setups that can't sustain a rate or lose deliveries, then a finding for each judged metric."""
     tests = by_importance(results)
     found = [
         *(_unsustained(results, test) for test in tests),
@@ -51,7 +51,7 @@ def by_importance(results: Results) -> list[Test]:
 
 
 def title(results: Results, test: Test, metric: Metric) -> str:
-    """What a chart of a metric shows, in a line."""
+    """Return the title of a metric's chart, which contains its result."""
     if results.own_baselines:
         return pair_findings.title(results, test, metric)
     ranking = _Ranking(results, test, metric)
@@ -66,7 +66,7 @@ def title(results: Results, test: Test, metric: Metric) -> str:
 
 
 def certainty(results: Results) -> str:
-    """What it takes to be named a winner; empty where nothing is compared."""
+    """Describe the condition for a winner, or return an empty string if nothing is compared."""
     family = max((one.family for one in results.comparisons.values()), default=0)
     if not family or results.blocks < 2:
         return ""
@@ -103,7 +103,7 @@ def _losses(results: Results, test: Test) -> Finding | None:
 
 
 def _with_others(results: Results, test: Test, question: str, found: list[str], text: str) -> Finding | None:
-    """The finding on those that fail, with a word on the others; None where nobody fails."""
+    """Return the finding about the setups that fail, with a remark about the others, or None if no setup fails."""
     labels = results.labels_without_copy(test.name)
     if not found:
         return None
@@ -142,7 +142,7 @@ def _supporting(results: Results, test: Test, metric: Metric, labels: list[str])
     text = ""
     for share in test.kind.supporting_metrics:
         known = [one.value for label in labels if (one := results.estimate(label, test.name, share.name))]
-        # A mean over blocks may hide a single one that is missing.
+        # A mean over blocks may hide a single missing message.
         if known and share.complete and not any(one.failed or one.lost for one in standings):
             text += f" {share.complete}"
         elif known:
@@ -177,7 +177,7 @@ class _Ranking:
         self.left_out = _left_out(results, test, metric, labels)
 
     def sentences(self) -> tuple[str, str]:
-        """The answer in brief, and with what is known of the rest."""
+        """Return a brief answer, and an answer with the details about the other setups."""
         if len(self.known) == 1:
             return (f"{self._listed(self.known)}.",) * 2
         ratios = {label: ratio for label in self.known if (ratio := self._ratio(label))}
@@ -192,7 +192,7 @@ class _Ranking:
         return self._winner(ratios, ahead[0]) if len(ahead) == 1 else self._leading_group(ratios, ahead)
 
     def _among(self) -> str:
-        """Among whom somebody leads, where that is not among all."""
+        """Describe the group that the winner leads, if it isn't all setups."""
         if self.unranked:
             sustaining = self.failing and self.all_overloaded and not self.left_out
             return " of those that sustain the rate" if sustaining else " of those that are ranked"
@@ -251,7 +251,7 @@ class _Ranking:
         return Verdict.INCONCLUSIVE if differ and floor and floor.covers(one.ratio / other.ratio) else outcome
 
     def _margin(self, first: _Ratio, others: list[_Ratio]) -> str:
-        """How far the winner is ahead at the least: by the nearest end of any other's interval."""
+        """Describe the winner's minimum lead, based on the nearest end of the other intervals."""
         who = "all others of these" if self._among() else "all others"
         if self.metric.more_is_better:
             nearest = math.ceil(100 * max(other.high for other in others) / first.low) / 100
@@ -266,7 +266,7 @@ class _Ranking:
         return span([one.blocks for one in comparisons if one] or [self.results.blocks], "block")
 
     def _listed(self, labels: list[str]) -> str:
-        """``gunicorn 2.07 and uvicorn 3.11 ms``; a range where they are many."""
+        """List setups with figures, such as ``gunicorn 2.07 and uvicorn 3.11 ms``. Many setups have a range instead."""
         if len(labels) > NAMED:
             return f"{series(labels)}, {self._range(labels)}"
         return series(self._with_unit([f"{label} {figure(self.figures[label])}" for label in labels]))
@@ -276,19 +276,19 @@ class _Ranking:
         return f"{self._listed(labels)}." if len(labels) == 1 else f"The rest: {self._range(labels)}."
 
     def _range(self, labels: list[str]) -> str:
-        """``3.11 to 87.1 ms``; one figure where both ends read alike."""
+        """Format a range such as ``3.11 to 87.1 ms``, or one figure if both ends look the same."""
         figures = sorted((self.figures[label] for label in labels), key=lambda one: one.value)
         ends = dict.fromkeys((number(figures[0].value), figure(figures[-1])))
         return " to ".join(self._with_unit(list(ends)))
 
     def _with_unit(self, figures: list[str]) -> list[str]:
-        """Texts that end in figures; the last that was reached has the unit, which is that of all."""
+        """Append the unit to the last of the texts that isn't "not reached"."""
         last = max((k for k, text in enumerate(figures) if not text.endswith(NOT_REACHED)), default=-1)
         return [f"{text} {self.metric.unit}".rstrip() if k == last else text for k, text in enumerate(figures)]
 
 
 def _left_out(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """Who has no figure; of a search also who has a lower bound only, for theirs could be the highest."""
+    """Return the setups without a figure. For a search, also return lower bounds, because they could be the highest."""
     if test.search is None or metric is not test.decisive:
         missing = [label for label in labels if not results.estimate(label, test.name, metric.name)]
         return f" Without a figure: {series(missing)}." if missing else ""

@@ -17,7 +17,7 @@ COLUMNS = 5
 
 
 def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], found: Sequence[Finding]) -> Headline:
-    """What is advised leads, else the answer to the first question that has one; then what failed."""
+    """Return the advice or the answer to the first question, followed by the failures."""
     first = winners.first(results, found)
     lead = tuple(f"{one.question}: {one.answer}" for one in advice) or leading_counts.lead(results, found)
     lead = lead or ((first,) if first else answer.headlines[:1])
@@ -52,7 +52,7 @@ def _part(table: Table, places: list[int]) -> Table:
 
 
 def _chart(results: Results) -> Chart | None:
-    """The first judged figure of the first test, for each setup; None where nobody has it."""
+    """Return a chart of the first test's first judged metric for each setup, or None if no setup has a figure."""
     test = findings.by_importance(results)[0]
     metric = test.judged[0]
     time = results.latency(test.name)

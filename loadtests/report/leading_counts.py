@@ -1,4 +1,4 @@
-"""Counts that answer what a test asks: in sentences, a chart, and columns. They are ranked by no verdict."""
+"""Counts that answer the question of a test: in sentences, a chart, and columns. They have no verdicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def findings(results: Results) -> Iterator[Finding]:
 
 
 def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
-    """The sentences on the first test's counts; empty where no count leads."""
+    """Return the sentences about the first test's counts, or an empty tuple if it doesn't start with counts."""
     first = by_importance(results)[0]
     return tuple(f"{one.question}: {one.answer}" for one in found if first.answering and one.test == first.name)[
         : len(first.answering)
@@ -38,7 +38,7 @@ def lead(results: Results, found: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def chart(results: Results) -> Chart | None:
-    """The first count of the first test, for each setup, with its other counts in words; None where none is known."""
+    """Return a chart of the first test's first count, with its other counts as text, or None if no count is known."""
     test = by_importance(results)[0]
     if not test.answering or not (figures := _known(results, test, first := test.answering[0])):
         return None
@@ -88,7 +88,7 @@ def ahead_of(results: Results, table: Table, conditions: Sequence[str]) -> tuple
 
 
 def ordered(results: Results, test: Test, counted: TrialCount) -> list[str]:
-    """The setups in a test, the lowest count first, those without one last."""
+    """Return the setups in a test, sorted by the count. Setups without a count are last."""
     figures = _known(results, test, counted)
     labels = results.labels_without_copy(test.name)
     return sorted(labels, key=lambda label: figures.get(label, math.inf))
@@ -106,7 +106,7 @@ def field(cell: Cell, counted: TrialCount) -> Field:
 
 
 def in_words(value: float) -> str:
-    """A count: 12,345, or 2.5 where it is a median."""
+    """Format a count, such as 12,345, or a median such as 2.5."""
     whole = value >= 10 or value == int(value)
     return number(value) if math.isinf(value) else f"{value:,.0f}" if whole else f"{value:.1f}"
 
@@ -145,7 +145,7 @@ def _title(counted: TrialCount, figures: dict[str, float]) -> str:
 
 
 def _row(results: Results, test: Test, label: str, value: float | None) -> ChartRow:
-    """The first count as a point, and of the others those that are not 0."""
+    """Return the first count as a point, and the other counts that aren't 0 as text."""
     row = {"percentile": "", **points.row_of(results, label)}
     cell = results.cells[label, test.name]
     if value is None:

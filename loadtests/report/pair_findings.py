@@ -1,4 +1,4 @@
-"""What a run of pairs found: each candidate against its own baseline. Between pairs nothing is ranked."""
+"""The findings of a run of pairs: each candidate compared with its own baseline. Pairs aren't ranked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ MOST_NAMED, BRIEFLY_NAMED = 12, 3  # setups that a sentence names, and a brief o
 
 
 def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, bool]:
-    """In brief, and in whole: what differs, what is equivalent and what is inconclusive. And whether any differs. Empty
-    where nothing is compared."""
+    """Return a brief and a complete text about the differences, and whether any setup differs.
+
+    The texts are empty if nothing is compared.
+    """
     found = _comparisons(results, test, metric)
     clear = [one for one in found if _differs(one)]
     same = [one.candidate for one in found if one.verdict is Verdict.EQUIVALENT]
@@ -32,7 +34,7 @@ def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, b
 
 
 def title(results: Results, test: Test, metric: Metric) -> str:
-    """What a chart of a metric shows, in a line."""
+    """Return the title of a metric's chart, which contains its result."""
     found = _comparisons(results, test, metric)
     differ = [one for one in found if _differs(one)]
     time = results.latency(test.name)

@@ -39,18 +39,18 @@ def valid_blocks(results: Results, test: Test) -> list[int]:
 
 
 def kind(results: Results, label: str) -> str:
-    """What a setup is in the key of a chart: WSGI, ASGI, a layer, a peer."""
+    """Return the kind of a setup in the key of a chart: WSGI, ASGI, a layer, or a peer."""
     return palette.kind(results.setup(label).interface)
 
 
 def row_of(results: Results, label: str) -> ChartRow:
-    """What a setup's row has without a figure: its label and kind, and the setup's name where the label hides it."""
+    """Return a setup's row without a figure: its label and kind, and its name if the label doesn't show it."""
     setup = setup_names.shown_with(results, label)
     return {"label": label, "kind": kind(results, label), **({"setup": setup} if setup else {})}
 
 
 def point(results: Results, label: str, test: Test, metric: Metric, name: str, unit: str) -> ChartRow:
-    """An estimate as a chart's row; without a value where there is none."""
+    """Return an estimate as a chart's row, without a value if it isn't known."""
     estimate = results.estimate(label, test.name, metric.name)
     row = row_of(results, label)
     if estimate is None:
@@ -70,7 +70,11 @@ def point(results: Results, label: str, test: Test, metric: Metric, name: str, u
 
 
 def whiskers(estimate: Estimate) -> ChartRow:
-    """The ends of an interval; that of a lower bound leaves the chart above. Empty where the interval is open."""
+    """Return the ends of an interval. A lower bound has its upper end outside the chart.
+
+    An open interval has no ends.
+
+    """
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}
     return {"low": estimate.low, "high": estimate.high} if closed(estimate) else {}

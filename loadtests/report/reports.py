@@ -1,4 +1,4 @@
-"""All reports of a run, from its folder alone: terminal, summary.csv, charts, the reST page and the HTML page."""
+"""Create all reports of a run from its folder: terminal, summary.csv, charts, the reST page and the HTML page."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ from loadtests.report.view import Page
 
 
 def write(run: Run, price: float | None = None) -> list[Path]:
-    """Writes all reports of a run into its folder and returns their paths.
+    """Write all reports of a run into its folder and return their paths.
 
-    ``price`` of a core-hour overrides the study's. A file that is already as it should be is left alone, and charts
-    that the report no longer has are removed. Raises UserError where it cannot write.
+    Unchanged files aren't written, and charts that the report no longer has are removed.
+
+    Args:
+        run: The run.
+        price: The price of a core-hour. It overrides the study's.
+
+    Raises:
+        UserError: If a file can't be written.
     """
     results = Results(run)
     page = pages.compose(results, price)
@@ -42,7 +48,11 @@ def write(run: Run, price: float | None = None) -> list[Path]:
 
 
 def html_page(run: Run, price: float | None = None) -> Path:
-    """The run's report.html; where there is none, one in a temporary folder, which stays for the browser."""
+    """Return the run's report.html.
+
+    If it doesn't exist, create one in a temporary folder, which stays for the browser.
+
+    """
     written = run.path / "report.html"
     if written.exists():
         return written

@@ -1,4 +1,4 @@
-"""Which setup a label stands for, where it does not say so itself."""
+"""The name of a label's setup, if the label doesn't show it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from loadtests.analyse.results import Results
 
 
 def shown_with(results: Results, label: str) -> str:
-    """The name of the setup to show with a label; empty where the label begins with it, or all are of one setup."""
+    """Return the name of the setup to show with a label.
+
+    It is empty if the label starts with it, or if all labels have the same setup.
+    """
     setups = {entry.label: entry.setup for entry in results.study.entries}
     own = setups[label]
     says_it = label == own or label.startswith(f"{own}-")
@@ -14,7 +17,7 @@ def shown_with(results: Results, label: str) -> str:
 
 
 def note(results: Results) -> str:
-    """That all labels are of one setup; empty where there are several, or the labels say it."""
+    """Return a note that all labels have the same setup. It is empty if they don't, or if the labels show it."""
     entries = results.study.entries
     if len({entry.setup for entry in entries}) > 1 or all(entry.label.startswith(entry.setup) for entry in entries):
         return ""

@@ -1,4 +1,4 @@
-"""What a run knows after a block, in a line."""
+"""A one-line summary of a run after a block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def line(run: Run, block: int) -> str:
 
 
 def _leads(results: Results) -> str:
-    """Who leads in the first test: by verdicts, or by figures alone where one block tells nothing of noise."""
+    """Return the leader in the first test: by verdicts, or by figures if a single block can't show the noise."""
     test = by_importance(results)[0]
     metric = test.judged[0]
     ranked = [label for label in results.by_estimate(test, metric) if label != results.aa_copy]

@@ -27,8 +27,10 @@ MEAN = f"Mean over blocks with a 95% interval for each value on its own. {DASH}:
 
 @dataclass(frozen=True)
 class Layout:
-    """The headings of ``words``, which are flush left as the first column is, and of ``optional`` columns, which a
-    narrow terminal drops, the first to go first; the other fields are those of the table."""
+    """The layout of a table: the headings of ``words``, which are aligned left, and of ``optional`` columns.
+
+    A narrow terminal drops optional columns in this order. The other fields are the table's.
+    """
 
     words: Collection[str] = ()
     optional: Sequence[str] = ()
@@ -85,12 +87,16 @@ def measured(
 
 
 def failed(count: int, detail: str = "") -> Field:
-    """How many failed, in red if any did."""
+    """Return the number of failures, in red if there are any."""
     return Field(f"{count:,}", detail, tone="bad" if count else "")
 
 
 def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
-    """How many failed in a way, over the valid trials that have what ``of`` reads; in detail of how many ``among``."""
+    """Return a column that adds failures over the valid trials with a value of ``of``.
+
+    ``among`` is the total in the detail.
+
+    """
 
     def field(cell: Cell) -> Field:
         known = [found for trial in cell.valid if (found := of(trial))]
@@ -129,7 +135,7 @@ def unverified(found: Estimate) -> Field:
 
 
 def failures(cell: Cell) -> Field:
-    """How many requests of the valid trials failed, and how."""
+    """Return the number of failed requests in the valid trials, and their kinds."""
     if not cell.valid:
         return unknown()
     measured = [trial.result for trial in cell.valid if trial.result]
@@ -166,9 +172,16 @@ def _none(results: Results, test: Test) -> tuple[()]:
 
 @dataclass(frozen=True)
 class Additions:
-    """``columns`` stand after the metrics in the table of figures, in the place of how many requests failed and how
-    many trials there are; ``optional`` headings are dropped first, ``note`` stands under it. ``tables`` and ``charts``
-    are a test's further ones."""
+    """The additional content of a kind of test.
+
+    Attributes:
+        columns: The columns after the metrics in the table of figures. The defaults are the failed requests and the
+            trials.
+        optional: The headings that are dropped first.
+        note: The text below the table.
+        tables: More tables of a test.
+        charts: More charts of a test.
+    """
 
     columns: Columns | None = None
     optional: Sequence[str] = ()

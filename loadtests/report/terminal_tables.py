@@ -12,7 +12,7 @@ from rich.text import Text
 
 from loadtests.formatting import printable
 
-PLAIN_WIDTH = 200  # of lines where there is no terminal
+PLAIN_WIDTH = 200  # of lines if the output isn't a terminal
 GAP = 2  # between columns
 
 

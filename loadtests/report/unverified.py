@@ -1,4 +1,4 @@
-"""Figures that contention or the generator spoiled: what they are worth, and what holds in spite of it."""
+"""Figures that contention or the generator disturbed: their meaning, and the conclusions that still hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ BEYOND = 4.0  # a busy program on each core takes half of it; four times is not 
 
 
 def sentences(results: Results) -> Iterator[str]:
-    """What the brackets mean, and which ratios are too large for contention; nothing where no figure is unverified."""
+    """Explain the brackets, and name ratios that are too large for contention.
+
+    Yield nothing if all figures are verified.
+
+    """
     if not any(cell.unverified for cell in results.cells.values()):
         return
     yield (

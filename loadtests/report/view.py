@@ -33,7 +33,7 @@ class Table:
     note: str = ""
     numeric: frozenset[int] = frozenset()
     optional: tuple[int, ...] = ()  # the columns that a narrow terminal drops, the first to go first
-    folded: bool = False  # a page may show the caption alone
+    folded: bool = False  # a page may show only the caption
     grouped: int | None = None  # the column that a page may turn into headings over rows
     only_on_pages: bool = False  # not in a terminal
 
@@ -72,12 +72,16 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class RunAnswer:
-    """The answer of a run in brief.
+    """The brief answer of a run.
 
-    ``headlines``: what ran where, what failed, what is advised; ``winners``: a sentence for each question. The
-    ``table`` has a row for each setup, ``conditions`` under which each of its columns was measured, and ``marks``
-    (sign, explanation) for the signs in it. ``notes`` are remarks on the run, ``unverified`` those that documents leave
-    out, as they do the figures.
+    Attributes:
+        headlines: The machines, the failures and the advice.
+        winners: A sentence for each question.
+        table: A table with a row for each setup.
+        conditions: The test conditions of each column.
+        marks: The signs in the table with their explanations.
+        notes: Remarks on the run.
+        unverified: Remarks on unverified figures. Documents leave out both.
     """
 
     headlines: tuple[str, ...]
@@ -134,7 +138,7 @@ class Page:
 
     @property
     def day(self) -> str:
-        """``2026-11-25 22:40 UTC``: when the run began, to the minute."""
+        """The start of the run to the minute, such as ``2026-11-25 22:40 UTC``."""
         return f"{self.created[:16].replace('T', ' ')} UTC"
 
     @property

@@ -1,4 +1,4 @@
-"""Who wins, in a sentence for each question: the middle of a run's answer."""
+"""The winners, in a sentence for each question: the middle part of a run's answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
 
 
 def first(results: Results, findings: Sequence[Finding]) -> str:
-    """The sentence on the first question, certain or not; empty where there is none."""
+    """Return the sentence about the first question, certain or not, or an empty string."""
     return next((sentence for _, sentence in _found(results, findings)), "")
 
 
@@ -39,7 +39,7 @@ def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, st
 
 
 def _over_load(curve: LoadCurve, findings: dict[str, Finding]) -> tuple[bool, str]:
-    """Who leads at which steps of a curve, and whether each step has a certain winner."""
+    """Describe the leaders at the steps of a curve, and return whether each step has a certain winner."""
     steps = [(findings[test.name], step.short_label) for step, test in curve if test.name in findings]
     runs = itertools.groupby(steps, key=lambda one: one[0].leaders)
     leaders = "; ".join(f"{who} at {series([label for _, label in run])}" for who, run in runs)

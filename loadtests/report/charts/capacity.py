@@ -19,9 +19,15 @@ OVER = 2.0  # a curve is drawn up to this many times the objective
 
 @dataclass(frozen=True)
 class Curves:
-    """``rows``: label, percentile, rate (per second), value (ms), passed and text. ``marks``: label, note, text, and
-    where there is a capacity value, low and high. ``limits``: the objective's, in ms. ``time`` and ``counts``: what the
-    times and the rates are of, as response time and requests."""
+    """The data of the chart.
+
+    Attributes:
+        rows: Label, percentile, rate (per second), value (ms), passed and text.
+        marks: Label, note and text, and if there is a capacity also value, low and high.
+        limits: The objective's limits in ms.
+        time: The name of the times, such as response time.
+        counts: The unit of the rates, such as requests.
+    """
 
     rows: Rows
     marks: Rows
@@ -67,7 +73,7 @@ def _panel(curves: Curves, key: str, x_scale: alt.Scale, looks: Looks) -> Any:
 
 
 def _on_curves(rows: Rows, marks: Rows) -> Rows:
-    """Where each capacity lies on its setup's curve, interpolated on logarithmic times."""
+    """Return the position of each capacity on its setup's curve, interpolated with logarithmic times."""
     found = []
     for mark in marks:
         curve = sorted((row["rate"], row["value"]) for row in rows if row["label"] == mark["label"])

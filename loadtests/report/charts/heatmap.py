@@ -12,7 +12,7 @@ from loadtests.report.charts.shared import WIDTH, Rows, finish, values
 
 ROW = 62
 WIDEST = 130
-# The lines of a cell: field, size in pixels, weight; and the offsets from the middle of two lines and of three.
+# The lines of a cell (field, size in pixels, weight), and the offsets of two and three lines from the middle.
 LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
     ("note", 13, "bold"),
     ("detail", 11, "normal"),
@@ -30,10 +30,10 @@ def spec(
     title: str,
     subtitle: list[str],
 ) -> dict[str, Any]:
-    """Cells over ``axes``: the knob that goes down and the one that goes across, each with its values.
+    """Draw cells over ``axes``: the vertical and the horizontal knob, each with its values.
 
-    Rows: panel (the values of further knobs), down, across, label, note, text, and where there is a figure value,
-    detail, mark (``best`` is framed, ``within`` dashed) and advised.
+    The rows have panel (the values of other knobs), down, across, label, note and text. With a figure, they also have
+    value, detail, mark (``best`` has a frame, ``within`` a dashed one) and advised.
     """
     (down, down_values), (across, across_values) = axes
     x = alt.X(

@@ -14,11 +14,11 @@ ROW = 19
 
 
 def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
-    """One figure: rows as those of ``interval_rows``, with their kind."""
+    """Draw one figure. The rows are those of ``interval_rows`` with their kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     numbers = shared.figures(rows, "value", "low", "high")
-    # Counts, of which one may be 0, are drawn from there.
+    # Counts may be 0, so their axis starts at 0.
     scale = shared.scale_from_zero(numbers) if from_zero else shared.scale_for(numbers)
     x = alt.X("value:Q", scale=scale, title=axis_title, axis=shared.axis_for(scale))
     drawn = interval_rows(rows, x, scale, looks, "kind")
@@ -26,7 +26,7 @@ def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_ze
 
 
 def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
-    """Rows as those of ``interval_rows``, with the percentile and the kind; values in ms."""
+    """Draw percentiles in ms. The rows are those of ``interval_rows`` with the percentile and the kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))
@@ -52,7 +52,7 @@ def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str 
 
 
 def notes(base: alt.Chart, scale: alt.Scale, end: str, dx: int) -> list[alt.Chart]:
-    """The rows' notes, after ``end`` of the interval; at the left where there is no value."""
+    """Draw the rows' notes after ``end`` of the interval, or at the left if there is no value."""
     return [
         base.transform_filter("isValid(datum.value)")
         .transform_calculate(end=end)

@@ -47,9 +47,9 @@ def _load_panel(key: str, rows: Rows, x: alt.X, y: alt.Y, y_scale: alt.Scale, lo
 
 
 def over_time(rows: Rows, looks: Looks, seconds: float, many: str, subtitle: list[str]) -> dict[str, Any]:
-    """Rate over time, with bands: one of the two charts of 2016. ``many`` is the unit, such as requests.
+    """Draw the rate over time with bands, one of the two charts of 2016. ``many`` is the unit, such as requests.
 
-    Rows: label, t (s since the measurement began), value, low and high (per second) and text.
+    The rows have label, t (s since the start of the measurement), value, low and high (per second) and text.
     """
     parts = [[row for row in rows if row["label"] in group] for group in _groups(rows)]
     panels = [_time_panel(part, looks, seconds, many) for part in parts]
@@ -75,9 +75,9 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
 
 
 def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Measured rates as points over requests under way, and the arithmetic ceiling as a line.
+    """Draw measured rates as points over concurrent requests, and the theoretical ceiling as a line.
 
-    Rows: label, concurrency, value (per second) and text; ``line``: concurrency and value.
+    The rows have label, concurrency, value (per second) and text. ``line`` has concurrency and value.
     """
     x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
     x = alt.X("concurrency:Q", title="requests that can be under way", scale=x_scale, axis=shared.axis_for(x_scale))
@@ -122,7 +122,7 @@ def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Loo
 
 
 def _spread(ends: list[float], gap: float, bottom: float, top: float) -> list[float]:
-    """Heights near the sorted ``ends``, at least ``gap`` from each other and none above the top."""
+    """Return heights near the sorted ``ends`` that are at least ``gap`` apart and not above the top."""
     heights: list[float] = []
     for end in ends:
         heights.append(max(end, heights[-1] + gap if heights else bottom))

@@ -12,7 +12,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#3592C8", "#B97F00", "#8
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
-# What serves: colours of 3 to 1 and more on the bands as well, light and dark.
+# Interfaces with colours whose contrast is at least 3 to 1, also on the bands, on light and dark pages.
 INTERFACES = {
     "wsgi": "WSGI",
     "asgi": "ASGI",
@@ -22,7 +22,7 @@ PEER = "WebSocket peer"
 BOLT = "django-bolt"  # a peer for HTTP, never in a chart with one for WebSockets
 KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
 
-# Light pages; DARK has what dark pages replace them by.
+# Light pages. DARK contains the replacements for dark pages.
 INK = "#1b1f24"
 MUTED = "#5c6570"
 GRID = "#dde1e6"
@@ -48,7 +48,7 @@ DARK = {
     **dict(zip(RAMP, ("#1d2b37", "#1f394b", "#214860", "#245876", "#29688c", "#5aa9d6", "#a5d6f2"), strict=True)),
 }
 
-# Metric-compatible with the font by which vl-convert measures texts.
+# Has the same widths as the font with which vl-convert measures texts.
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 
@@ -81,7 +81,7 @@ KINDS[BOLT] = KINDS[PEER]
 
 
 def kind(interface: str) -> str:
-    """What a setup's interface is called in the key of a chart."""
+    """Return the name of a setup's interface in the key of a chart."""
     return BOLT if interface == "bolt" else INTERFACES.get(interface, PEER)
 
 

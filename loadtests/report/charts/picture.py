@@ -1,6 +1,7 @@
-"""One setup second by second: panels on one time axis, over the stages of the origin where there was one.
+"""Draw one setup second by second: panels on one time axis, over the stages of the origin, if there is one.
 
-A transparent column for each moment lies over the first panel with all of its figures as its title."""
+Each moment has a transparent column over the first panel, whose title contains all figures of the moment.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +18,24 @@ HIGH, LOW = 110, 70
 ROOM_OF_TEXT = 0.18  # of the width
 ROOM = 1.25  # over the first panel's bars, for what the stages are called
 LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
-ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx, or ok; what is in a stale copy; any other
+ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx or ok, stale copies, any other success
 FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel: heading, height in pixels, the function that draws its rows over a duration, and the rows; without rows
-    it is not drawn.
+    """A panel: heading, height in pixels, the function that draws its rows over a duration, and the rows.
 
-    Rows of ``bars``: t, t2, name, low and high (per second, stacked), good; of ``times`` and ``lines``: t, name, value
-    (None where a line breaks off); of ``cells``: t, t2, low, high, share (0 to 1).
+    A panel without rows isn't drawn. The rows of ``bars`` have t, t2, name, low and high (per second, stacked) and
+    good. The rows of ``times`` and ``lines`` have t, name and value (None for a gap). The rows of ``cells`` have t, t2,
+    low, high and share (0 to 1).
     """
 
     heading: str
     height: int
     draw: Callable[[Rows, float], Any]
     rows: Rows
-    named: bool = True  # whether the names of its rows may stand next to it
+    named: bool = True  # whether to draw the names of its rows
 
 
 def spec(
@@ -58,7 +59,7 @@ def spec(
 def _x(lasts: float) -> alt.X:
     return alt.X(
         "t:Q",
-        title=None,  # the subtitle says it for all panels
+        title=None,  # the subtitle applies to all panels
         scale=alt.Scale(domain=[0, lasts], nice=False, clamp=True),
         axis=alt.Axis(grid=False, tickCount=10, titleFontSize=11),
     )
@@ -117,7 +118,7 @@ def _bands(stages: Rows, lasts: float) -> list[Any]:
 
 
 def _stage_names(stages: Rows, lasts: float) -> list[Any]:
-    """The stages' names over the first panel, where there is room."""
+    """Draw the stages' names over the first panel if there is room."""
     rows = [row for row in stages if row["t2"] - row["t"] >= ROOM_OF_TEXT * lasts]
     texts = alt.Chart(values(rows)).mark_text(align="left", baseline="top", dx=3, dy=2, fontSize=10, color=INK)
     return [texts.encode(x=_x(lasts), y=alt.value(0), text="text:N")] if rows else []

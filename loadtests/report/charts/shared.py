@@ -1,4 +1,4 @@
-"""What the charts share: a finished chart, scales, axes, and the encodings of a setup."""
+"""The common parts of charts: a finished chart, scales, axes, and the encodings of a setup."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ schemapi.disable_debug_mode()
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """One chart: file name, caption, its content in words (``alt``), and its specification.
+    """A chart: file name, caption, its content as text (``alt``), and its specification.
 
-    A page shows ``summary`` in place of a folded chart. The specification is made on demand: it is slow, and the
-    terminal needs none.
+    A page shows ``summary`` instead of a folded chart. The specification is created on demand, because it is slow, and
+    the terminal doesn't need it.
     """
 
     name: str
@@ -114,7 +114,7 @@ def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: 
 
 def named(rows: alt.Chart, about: str) -> Any:
     """The rows, whose lines and areas are described by their label and ``about``."""
-    # A line is one mark: without a text of its own it would have that of its first point.
+    # A line is one mark. Without a separate text, it would have its first point's text.
     whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
     return whole.encode(description=alt.Description("line:N"))
 

@@ -15,7 +15,7 @@ ACROSS, WIDTH, HEIGHT = 4, 150, 70
 
 
 def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Rows: label, name (of the line), t and ended (s), value. Setups stand in the order of the rows."""
+    """Draw rows with label, name (of the line), t and ended (s) and value. Setups have the order of the rows."""
     labels, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("label", "name"))
     x = alt.X(
         "t:Q",
@@ -33,7 +33,7 @@ def over_time(rows: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
             scale=alt.Scale(domain=names, range=list(LINE_COLOURS[: len(names)])),
             legend=alt.Legend(title=None, orient="top"),
         ),
-        # The first one is the broadest, so that one of the others that lies on it leaves it in sight.
+        # The first line is the broadest, so that it stays visible below another line.
         strokeWidth=alt.StrokeWidth(
             "name:N", scale=alt.Scale(domain=names, range=[3.5, *[1.2] * (len(names) - 1)]), legend=None
         ),

@@ -56,9 +56,9 @@ class _Column:
 
 
 def lines(page: Page, where: str = "") -> list[Text]:
-    """The answer of a page, in at most LINES lines of WIDTH columns; ``where``, the path of the page, may be longer.
+    """Return a page's answer in at most LINES lines of WIDTH columns. ``where``, the path of the page, may be longer.
 
-    What does not fit is left out: sentences on winners but the first, then rows.
+    If there isn't enough room, it leaves out the sentences on winners except the first, and then rows.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]

@@ -61,7 +61,7 @@ def _fields(row: ComparisonRow) -> tuple[Field, ...]:
 
 
 def note(compared: Compared) -> str:
-    """How to read the tables, and what would settle what is not conclusive."""
+    """Explain the tables, and how many blocks would settle inconclusive comparisons."""
     family = compared.comparisons[0].family
     adjusted = f"s, adjusted for {family} comparisons" if family > 1 else ""
     settling = what_would_settle(compared.comparisons)

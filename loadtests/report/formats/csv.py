@@ -1,5 +1,4 @@
-"""summary.csv: a row for each setup and test, with the mean and the interval over blocks of each metric, and what its
-trials counted."""
+"""Write summary.csv: a row for each setup and test, with each metric's mean and interval over blocks, and counts."""
 
 from __future__ import annotations
 

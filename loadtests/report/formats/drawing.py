@@ -1,7 +1,7 @@
-"""Charts as SVG, a third as long as vl-convert writes them: a file of its own, or an element of a page.
+"""Write charts as SVG, a third of the size of vl-convert's output: as a separate file, or as an element of a page.
 
-Removed is what draws nothing: empty marks and groups, defaults, and the names of what is no setup's mark, for a screen
-reader meets one image. What all members of a group have, the group has.
+It removes invisible elements: empty marks and groups, defaults, and the names of marks that aren't setups, because a
+screen reader treats the chart as one image. Attributes that all members of a group have move to the group.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULTS = {
     "y2": "0",
     "stroke-width": "1",
     "font-weight": "normal",
-    "font-family": FONT,  # the root has it
+    "font-family": FONT,  # set on the root element
 }
 INHERITED = {
     "fill",
@@ -37,9 +37,10 @@ INHERITED = {
 
 
 def file(document: str, alt: str, labels: Container[str] = ()) -> str:
-    """The drawing as a document of its own, dark where the reader's system is.
+    """Return the drawing as a separate document, which is dark if the reader's system is.
 
-    The description of a mark, ``label: text``, becomes its title, and its setup where the label is one of ``labels``.
+    A mark's description, ``label: text``, becomes its title. If the label is one of ``labels``, it also becomes its
+    setup.
     """
     root = _image(document, alt, labels)
     style = ET.Element(f"{{{SVG}}}style")

@@ -16,8 +16,10 @@ BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # ours
 
 
 def junit(compared: Compared) -> str:
-    """A suite for each test, a case for each setup and metric: a failure where it breaks the rule. What cannot be
-    judged is an error under a rule, and else was skipped."""
+    """Return JUnit's XML: a suite for each test, and a case for each setup and metric.
+
+    A case that breaks the rule is a failure. A case that can't be judged is an error with a rule, or else skipped.
+    """
     root = ET.Element("testsuites", name=printable(f"{compared.before} against {compared.after}"))
     for table in tables(compared):
         rows = [row for row in compared.rows if row.test == table.caption]
@@ -31,7 +33,7 @@ def junit(compared: Compared) -> str:
 
 
 def _case(suite: ET.Element, compared: Compared, row: ComparisonRow, found: Iterable[tuple[str, str]]) -> str:
-    """Adds a case, with what was found; returns how it ended, empty where well."""
+    """Add a case with its results. Return its outcome, or an empty string for success."""
     case = ET.SubElement(suite, "testcase", classname=f"{row.test}.{row.label}", name=row.name, time="0")
     outcome = ""
     if why := compared.broken_by(row) or row.missing:
@@ -53,7 +55,7 @@ def bmf(compared: Compared) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def github(compared: Compared) -> str:
-    """What failed, a table for each test, and what else differs."""
+    """Return a summary in GitHub's Markdown: the failures, a table for each test, and other differences."""
     lines = [f"### {_escaped(compared.before)} (A) against {_escaped(compared.after)} (B)"]
     if compared.rule:
         word, why = ("Failed", compared.failure) if compared.failure else ("Passed", f"{compared.rule}: none")

@@ -30,13 +30,13 @@ def escape(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """The text as a plain paragraph, whatever it begins or ends with."""
+    """Escape a text as a plain paragraph, including its start and its end."""
     line = re.sub(r"::$", r":\\:", escape(text))
     return f"\\{line}" if _BEGINS_MARKUP.match(line) else line
 
 
 def _cell(field: Field) -> str:
-    """``text (detail)``; an empty field must still be a list item, and a leading sign must not begin a list."""
+    """Format ``text (detail)``. An empty field must still be a list item, and a leading sign must not start a list."""
     text = f"{field.text} ({field.detail})" if field.detail else field.text
     if field.tone == "unverified":
         text = field.tone

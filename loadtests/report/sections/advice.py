@@ -67,7 +67,7 @@ def _memory(swept: SweepResults, choice: str) -> str:
 
 
 def _so_far(swept: SweepResults) -> str:
-    """What a search that ended early knows: who is left, and who of these has the best figure."""
+    """Describe the state of a search that ended early: the remaining candidates, and the best figure."""
     record = swept.results.record
     rounds = record.advice.rounds if record.advice else ()
     measured = max((block for past in rounds for block in past.blocks), default=0)

@@ -16,13 +16,13 @@ from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.leading_counts import in_words
 from loadtests.report.view import Table
 
-ALWAYS = 6  # columns; the others are of what only some runs have
+ALWAYS = 6  # columns that all runs show
 POINTS = 24  # of a line while the load is made
 LINES = {OPEN: "open", IDLE: "idle", IN_TRANSACTION: "idle in transaction", AT_PGBOUNCER: "at PgBouncer", LEFT: "open"}
 
 
 def connections(results: Results, test: Test) -> Iterator[Table]:
-    """A table of a test's database connections; none where none were counted."""
+    """Yield a table of a test's database connections, if they were counted."""
     cells = _cells(results, test)
     trials = [trial for cell in cells for trial in cell.valid]
     if any(OPEN in trial.gauges for trial in trials):
@@ -41,7 +41,7 @@ def connections(results: Results, test: Test) -> Iterator[Table]:
 
 
 def over_time(results: Results, test: Test) -> Iterator[Chart]:
-    """A small panel for each setup, with its connections over the seconds of a trial; none where none were counted."""
+    """Yield a small panel for each setup with its connections over the seconds of a trial, if they were counted."""
     drawn = [trial for cell in _cells(results, test) if (trial := _typical(cell)) is not None]
     rows = [row for trial in drawn for row in _rows(trial)]
     if rows:
@@ -65,12 +65,12 @@ def over_time(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _cells(results: Results, test: Test) -> list[Cell]:
-    """Those of the setups, the one that held the fewest connections first."""
+    """Return the setups' cells, sorted by the number of open connections."""
     return [results.cells[label, test.name] for label in leading_counts.ordered(results, test, HELD)]
 
 
 def _typical(cell: Cell) -> Trial | None:
-    """The valid trial that held the median number of connections; None where none were counted."""
+    """Return the valid trial with the median number of connections, or None if they were not counted."""
     held = [(most, trial.block, trial) for trial in cell.valid if (most := HELD.read(trial)) is not None]
     return sorted(held, key=lambda one: one[:2])[(len(held) - 1) // 2][2] if held else None
 

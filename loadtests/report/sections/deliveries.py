@@ -16,7 +16,7 @@ UNKNOWN_STRAYS = "not known: without $ROOM all connections may be in one room, a
 
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
-    """A table of a test's deliveries; none where it has none."""
+    """Yield a table of a test's deliveries, if it has any."""
     cells = [results.cells[label, test.name] for label in results.labels_in(test.name)]
     if cells := [cell for cell in cells if _known(cell.valid)]:
         unknown = f" (–: {UNKNOWN_STRAYS})" if any(_strays(cell) is None for cell in cells) else ""
@@ -53,7 +53,7 @@ def _sum(trials: Iterable[Trial], name: str) -> int:
 
 
 def _strays(cell: Cell) -> int | None:
-    """Those of all trials; None where it is not known whether there were any."""
+    """Return the stray deliveries of all trials, or None if it isn't known whether there were any."""
     counts = [one.stray for one in _known((*cell.valid, *cell.invalid))]
     return None if None in counts and not any(counts) else sum(count or 0 for count in counts)
 

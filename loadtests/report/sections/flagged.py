@@ -1,4 +1,4 @@
-"""What was skipped, invalid or doubtful, and why: by reason, and by trial."""
+"""The skipped, invalid and doubtful trials, with reasons: by reason, and by trial."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _merged(sentences: Sequence[str]) -> str:
 
 
 def _range(figures: Sequence[str]) -> str:
-    """``86 to 97``; one figure where all are alike."""
+    """Format a range such as ``86 to 97``, or one figure if all are equal."""
     ordered = sorted(dict.fromkeys(figures), key=_value)
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 

@@ -18,7 +18,7 @@ NOTE = (
 
 
 def handshakes(results: Results, test: Test) -> Iterator[Table]:
-    """A table of a test's handshakes; none where all was without TLS."""
+    """Yield a table of a test's handshakes, if it uses TLS."""
     cells = [cell for label in results.labels_in(test.name) if _of(cell := results.cells[label, test.name])]
     columns: Columns = {"setup": lambda cell: Field(cell.label), "full": _sum("full"), "resumed": _sum("resumed")}
     if cells:

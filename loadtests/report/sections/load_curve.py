@@ -1,4 +1,4 @@
-"""Load curves: tests that differ by their load alone, and the chart of response time over it."""
+"""Load curves: tests that differ only in their load, and the chart of response time over the load."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LoadCurve = list[tuple[LoadStep, Test]]
 
 
 def curve(results: Results, test: Test) -> LoadCurve:
-    """The test's load curve, from the least load to the most; empty where it has too few steps."""
+    """Return the test's load curve, sorted by load, or an empty list if it has too few steps."""
     if (own := test.load_step) is None:
         return []
     alike = (own.axis, own.comparison_key)
@@ -81,7 +81,7 @@ def _point(results: Results, label: str, step: LoadStep, test: Test, metric: Met
 
 
 def _in_words(results: Results, steps: LoadCurve, rows: Sequence[ChartRow]) -> str:
-    """The figures in words, and who failed at which load."""
+    """Describe the figures, and the setups that failed at each load."""
     lines: dict[str, list[str]] = {}
     for row in rows:
         lines.setdefault(f"{row['percentile']}, {row['label']}", []).append(f"{row['note']} at {row['brief']}")

@@ -1,4 +1,4 @@
-"""What was compared, and on which machines."""
+"""The compared setups and the machines."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def _order(results: Results) -> str:
 
 
 def _calibration(results: Results) -> str:
-    """How the machines' speed drifted, where it was measured."""
-    # The trials of a test in a block share these figures; a failed one lacks those of other hosts.
+    """Describe the drift of the machines' speed, if it was measured."""
+    # The trials of a test in a block share these figures. A failed trial lacks the figures of other hosts.
     known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
@@ -79,7 +79,7 @@ def _spread(seconds: Sequence[float]) -> str:
 
 
 def two_machines(results: Results) -> Iterator[str]:
-    """What ran where, in a sentence; nothing with one machine."""
+    """Yield a sentence about the places of servers, load and services, if there are several machines."""
     record = results.record
     apart = "".join(f", {one.service} on {one.address} ({_named(one.machine)})" for one in record.service_hosts)
     load = [f"{one.address} ({_named(one.machine)})" for one in record.clients]

@@ -26,7 +26,7 @@ MOST_COLUMNS = 60  # of a picture; a longer test has several seconds in each
 LEAST_SECONDS = 3  # of a picture
 MOST_SETUPS = 8  # of a test
 WITHIN_S = 0.25  # a sample of CPU is drawn in the second in which it was this long before its end
-WELL = ("2", "3")  # first digits of statuses that are no failure
+WELL = ("2", "3")  # the first digits of successful statuses
 STALE, OK = "stale", "ok"
 
 
@@ -77,7 +77,7 @@ def _of_test(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _representative(results: Results, cell: Cell, test: Test) -> Trial | None:
-    """The trial with the median decisive figure, of those whose timeline has statuses."""
+    """Return the trial with the median decisive figure, from the trials whose timeline has statuses."""
     drawn = [trial for trial in cell.valid if trial.result and _whole(trial.result.timeline)]
     if not drawn:
         return None
@@ -183,7 +183,7 @@ def _ends(columns: Sequence[_Column]) -> Rows:
 
 
 def _times(columns: Sequence[_Column]) -> Rows:
-    """Percentiles; none where no second has any."""
+    """Return rows of percentiles, or an empty list if no second has any."""
     rows: Rows = [
         {"t": (column.t + column.t2) / 2, "name": key, "value": column.highest(f"{key}_ms")}
         for key in ("p50", "p95", "p99")
@@ -247,7 +247,7 @@ def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _heading_of(pool: Rows) -> str:
-    """What the gauges are: those of pools, or of a database."""
+    """Return the heading of the gauges: for pools, or for a database."""
     if any(row["name"] == OPEN for row in pool):
         return "connections to the database"
     return "connections of the pool in use, and fetches that wait for one"

@@ -20,8 +20,14 @@ Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and
 
 @dataclass(frozen=True)
 class Named:
-    """What a table of requests is of, in the singular, with its title, the percentiles that it has, and from how many
-    rows on a page folds it."""
+    """The content of a table of requests.
+
+    Attributes:
+        one: The singular of its rows.
+        title: The title.
+        percentiles: The percentiles.
+        folded: The number of rows from which a page folds it.
+    """
 
     one: str
     title: str
@@ -30,7 +36,7 @@ class Named:
 
 
 def section(results: Results) -> Section | None:
-    """A table for each test that sends several requests; None where there is none."""
+    """Return a table for each test that sends several requests, or None if no test does."""
     found = [table for test in results.tests if (table := _of_test(results, test)).rows]
     if not found:
         return None
@@ -66,7 +72,7 @@ def rows(names: Iterable[str], found: Mapping[str, Iterable[RequestResult]]) -> 
 
 
 def table(test: Test, what: Named, found: Iterable[Row], note: str) -> Table:
-    """A table of requests of a test, grouped by their names; a page folds it where it is long."""
+    """Return a table of a test's requests, grouped by their names. A page folds it if it is long."""
 
     def percentile(key: str) -> Callable[[Row], Field]:
         return lambda row: tables.median_of([of_request(one, key) for one in row[2]])

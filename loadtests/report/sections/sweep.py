@@ -43,7 +43,7 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
 
 def section(results: Results) -> Section | None:
-    """Advice, heat maps and figures; None where the run is no sweep."""
+    """Return advice, heat maps and figures, or None if the run isn't a sweep."""
     swept = read_sweep(results)
     if swept is None:
         return None
@@ -104,7 +104,7 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
 
 @dataclass(frozen=True)
 class _Map:
-    """A heat map: a figure for each cell of ``tests``, in words (``text``), with a detail and a mark for some."""
+    """A heat map: a figure for each cell of ``tests``, its format (``text``), and details and marks for some cells."""
 
     name: str
     tests: Sequence[Test]

@@ -40,11 +40,11 @@ NOT_COMPARED = "no block has both"
 
 
 def section(results: Results) -> Section | None:
-    """A table and a chart for each test; None where there is nothing to compare."""
+    """Return a table and a chart for each test, or None if nothing is compared."""
     if len(results.labels) < 2:
         return None
     every = [_table(results, test) for test in results.tests]
-    # Where a setup ran against itself alone, there is the noise floor only.
+    # If a setup only ran against itself, there is only the noise floor.
     notes = [table.note for table in every if not table.rows and table.note]
     return Section(
         "verdicts",
@@ -124,7 +124,7 @@ def _with_figures(
 
 
 def _known(results: Results, test: Test) -> list[Metric]:
-    """The metrics that are compared; all where none is."""
+    """Return the compared metrics, or all metrics if no metric is compared."""
     compared = {metric for _, name, metric in results.comparisons if name == test.name}
     return [metric for metric in test.judged if metric.name in compared] or list(test.judged)
 
@@ -181,7 +181,7 @@ def _noise(results: Results, test: Test) -> str:
 
 
 def _charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Ratios to the baseline; none where nothing can be compared."""
+    """Yield a chart of ratios to the baseline, if anything can be compared."""
     known = _known(results, test)
     rows = [_ratio(results, label, test, metric) for metric in known for label in results.by_ratio(test, metric)]
     if not any("ratio" in row for row in rows):

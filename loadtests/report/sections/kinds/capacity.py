@@ -1,5 +1,4 @@
-"""What capacity has besides its figures: what kept it from being higher, the way there, and response times of probes
-against their rate, up to the knee."""
+"""The additional content for capacity: its limit, the steps of the search, and probes' response times."""
 
 from __future__ import annotations
 
@@ -144,7 +143,7 @@ def _point(label: str, key: str, together: list[ProbeRecord], test: Test) -> Cha
 
 
 def _mark(results: Results, label: str, test: Test) -> ChartRow:
-    """A setup's capacity as a row; without a value where no search found one."""
+    """Return a setup's capacity as a row, without a value if no search found a capacity."""
     estimate = results.estimate(label, test.name, test.decisive.name)
     if estimate is None:
         searches = [trial.capacity for trial in results.cells[label, test.name].valid if trial.capacity]

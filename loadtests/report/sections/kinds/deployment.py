@@ -1,4 +1,4 @@
-"""What deployments have besides their figures: the requests that were lost, by kind and by client, and for how long."""
+"""The additional content for deployments: lost requests by kind and by client, and the disturbed time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What idle connections have besides figures: those that were refused or lost, and memory and CPU time by role."""
+"""The additional content for idle connections: refused and lost connections, and memory and CPU time by role."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _connections(trial: Trial) -> Connections | None:
 
 
 def _by_role(results: Results, test: Test) -> Iterator[Table]:
-    """Memory and CPU time of a connection in the processes of each role, those of supporting services as well."""
+    """Yield a connection's memory and CPU time in the processes of each role, including supporting services."""
     roles = [
         (results.cells[label, test.name], role, charged)
         for label in results.by_estimate(test, test.decisive)

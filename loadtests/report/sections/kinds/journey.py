@@ -1,5 +1,7 @@
-"""What journeys have besides their figures: GET and POST apart, every route by itself, the journeys, the arithmetic of
-the closed loop and, where there are several steps of load, the response times over it."""
+"""The additional content for journeys: GET and POST, every route, the journeys, and the arithmetic of the closed loop.
+
+With several steps of load, there are also the response times over the load.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ MEDIANS = (
     "Times are the median of the valid trials, of which each has its own percentile over all of its requests; counts "
     "their sum."
 )
-FOLDED = 24  # rows of a table that a page folds where it can
+FOLDED = 24  # rows from which a page folds a table
 
 
 def _tables(results: Results, test: Test) -> Iterator[Table]:
@@ -49,7 +51,7 @@ def _by_request(test: Test, one: str, title: str, found: Mapping[str, Sequence[R
 
 
 def _whole(test: Test, cells: Sequence[Cell]) -> Table:
-    """Whole journeys, from the moment in which each was to begin."""
+    """Return a table of complete journeys, measured from their intended start."""
 
     def percentile(key: str) -> tables.Column:
         return lambda cell: tables.median_of([_in_seconds(one, key) for one in _journeys(cell)])
@@ -74,7 +76,7 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
 
 
 def _in_seconds(found: Journeys, key: str) -> float | None:
-    """A percentile of how long journeys took that were completed; None where they were too few."""
+    """Return a percentile of the duration of completed journeys, or None if there are too few."""
     value = found.duration_ms[key] if knowable(PERCENTILES[key], found.completed) else None
     return None if value is None else value / 1000
 
@@ -85,7 +87,7 @@ def _loops(cell: Cell) -> list[Journeys]:
 
 
 def _loop(test: Test, cells: Sequence[Cell]) -> Table:
-    """The rate that users, think and response time give, next to the one that was measured."""
+    """Return a table of the rate that follows from users, think time and response time, and the measured rate."""
 
     def mean(name: str) -> tables.Column:
         return lambda cell: Field(number(fmean(getattr(one, name) for one in _loops(cell))))

@@ -1,5 +1,7 @@
-"""What the capacity in users has besides its figures: what kept it from being higher, the way there, and what journeys
-have, of the probe that confirmed it."""
+"""The additional content for the capacity in users: its limit, the steps of the search, and journeys' content.
+
+The latter is from the probe that confirmed the capacity.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What latency has besides its figures: charts of the percentiles and, where there are several rates, of the times over
-load, and how far the rate is from each ceiling."""
+"""The additional content for latency: charts of percentiles, and the distance of the rate from each ceiling.
+
+With several rates, there is also a chart of the times over the load.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def percentiles(results: Results, test: Test) -> Iterator[Chart]:
-    """Percentiles by setup; none where there is no valid trial."""
+    """Yield a chart of percentiles by setup, if there are valid trials."""
     time = results.latency(test.name)
     rows = [
         {"percentile": metric.short, **points.point(results, label, test, metric, metric.short, metric.unit)}
@@ -47,7 +49,7 @@ def percentiles(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def ceilings(results: Results, test: Test) -> Iterator[Table]:
-    """How far the rate is from what each setup holds, where that was found out."""
+    """Yield a table of the distance between the rate and each setup's ceiling, if the run measured the ceilings."""
     found = results.record.ceilings.get(test.name)
     rate = test.fixed_rate
     if not found or rate is None:

@@ -1,4 +1,4 @@
-"""What recovery has besides its figures: what was lost until then, stale copies, and percentiles."""
+"""The additional content for recovery: requests lost until then, stale copies, and percentiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.report.view import Field
 
 
 def _median(read: Callable[[Course], float], bad: bool = False) -> Column:
-    """The median over trials of what a course says."""
+    """Return the median of a course's value over trials."""
 
     def field(cell: Cell) -> Field:
         known = [read(found) for trial in cell.valid if (found := course(trial)) is not None]

@@ -1,5 +1,6 @@
-"""What streams of events have besides their figures: those that were broken off, those that never began, the views of
-clients that left, and slow clients."""
+"""The additional content for streams of events: broken and unanswered streams, the views of clients that left, and slow
+clients.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def _sum(of: Callable[[Streams | None, Streams | None], object], name: str) -> C
 
 
 def _tables(results: Results, test: Test) -> Iterator[Table]:
-    """What became of the views of clients that left, and of slow clients."""
+    """Yield tables about the views of clients that left, and about slow clients."""
     cells = [results.cells[label, test.name] for label in results.by_estimate(test, test.decisive)]
     for name, (metrics, caption, of, columns) in OTHERS.items():
         if all(map(test.has_metric, metrics)):
@@ -39,7 +40,7 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
             )
 
 
-# What a test may have besides: by which metrics it is known, its caption, where its counts are, and its columns.
+# The optional tables: the metrics that a test needs, the caption, the place of the counts, and the columns.
 OTHERS: dict[
     str, tuple[tuple[Metric, ...], str, Callable[[Streams | None, Streams | None], object], dict[str, str]]
 ] = {

@@ -1,4 +1,4 @@
-"""What throughput has besides its figures: a chart of the requests answered second by second."""
+"""The additional content for throughput: a chart of the answered requests second by second."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow, valid_blocks
 from loadtests.report.tables import Additions
 
-MOMENTS = 5  # fewer are no course over time
+MOMENTS = 5  # fewer seconds don't make a useful chart
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """What was answered well per second, second by second; none where there are too few seconds to see a course."""
+    """Yield a chart of the successful requests in each second, if there are enough seconds."""
     many = test.kind.cost_unit.plural
     labels = results.by_estimate(test, test.decisive)
     rows = [row for label in labels for row in _line(results.cells[label, test.name], test.pace.seconds, many)]
@@ -52,7 +52,7 @@ def _line(cell: Cell, duration_s: float, many: str) -> list[ChartRow]:
     seconds: dict[float, list[int]] = {}
     for trial in cell.valid:
         for second in trial.result.timeline if trial.result else ():
-            # What is answered after the end (the grace period) is no full second of the test.
+            # Answers after the end (in the grace period) don't belong to a full second of the test.
             if second.t + 1 <= duration_s + 0.001:
                 seconds.setdefault(second.t, []).append(second.ok)
     return [
