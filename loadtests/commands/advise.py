@@ -76,7 +76,7 @@ def command(
     except KeyboardInterrupt:
         fail(f"interrupted; what was measured is in {execution.run.path}", 130)
     except (TooBusy, advise.NoAdvice) as error:
-        again = "; search anew once that has changed, or regardless: --anyway" if isinstance(error, TooBusy) else ""
+        again = "; start again later, or add --ignore-busy" if isinstance(error, TooBusy) else ""
         found, why = outcome(execution), f"{error}{again}"
         reports.print_report(execution.run, out)
     else:

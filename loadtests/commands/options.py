@@ -31,7 +31,8 @@ Texts = list[str] | None
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --until.", rich_help_panel=LENGTH
+        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --precision.",
+        rich_help_panel=LENGTH,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -50,7 +51,9 @@ AllowRemote = Annotated[
 ]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
-Anyway = Annotated[bool, typer.Option("--anyway", help="Do not ask, nor stop early, on a machine that is busy.")]
+Anyway = Annotated[
+    bool, typer.Option("--ignore-busy", help="Run on a busy machine without confirmation, and don't stop early.")
+]
 Hopless = Annotated[
     bool, typer.Option("--hopless", help="Add each ASGI setup again, with hopless: Django with fewer thread hops.")
 ]
@@ -72,7 +75,7 @@ PROJECT: dict[str, Any] = {
         Text,
         typer.Option(help="Time limit for loading the project, and for its first answer after a start; 1m by default."),
     ],
-    "before": Annotated[
+    "setup_command": Annotated[
         Text, typer.Option(help="Command to run once in the project's folder first: 'python manage.py migrate'.")
     ],
     "host_header": Annotated[Text, typer.Option(help="Host header to send, where ALLOWED_HOSTS needs one.")],
@@ -177,9 +180,8 @@ def _own_project(chosen: dict[str, Any]) -> Own:
         from loadtests.setups.application.own_websocket import OwnWebsocket
 
         chosen["websocket"] = OwnWebsocket.parse(websocket)
-    if "host_header" in chosen:
-        chosen["host"] = chosen.pop("host_header")
-    return Options(**chosen)
+    names = {"host_header": "host", "setup_command": "before"}
+    return Options(**{names.get(name, name): value for name, value in chosen.items()})
 
 
 def _own_journey(chosen: dict[str, Any]) -> Journey:

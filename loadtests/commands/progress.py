@@ -164,7 +164,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
     from loadtests.measure.run import execute, outcome
     from loadtests.report import reports, so_far
 
-    resume = f"go on with: {called()} run --resume {execution.run.path}"
+    resume = f"continue with: {called()} run --resume {execution.run.path}"
     say_wrapped(execution.headline)
     try:
         sends = {test.name: test.kind.load_unit for test in execution.study.tests}
@@ -173,7 +173,7 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
             found = execute(dataclasses.replace(execution, anyway=anyway), progress)
     except TooBusy as error:
         write_report(execution)
-        return outcome(execution), f"{error}; {resume}; with --anyway it goes on regardless"
+        return outcome(execution), f"{error}; {resume}, or add --ignore-busy to continue now"
     except (KeyboardInterrupt, UserError) as error:
         interrupted = isinstance(error, KeyboardInterrupt)
         with contextlib.suppress(KeyboardInterrupt, UserError):  # on a full disk, writing fails too

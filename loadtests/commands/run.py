@@ -65,18 +65,18 @@ def command(
     aa: Annotated[
         bool,
         typer.Option(
-            "--aa",
+            "--duplicate-baseline",
             help="Also measure the baseline a second time, under another name: what differs is noise.",
             rich_help_panel=LENGTH,
         ),
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option(help="Add blocks until every ratio is known to plus or minus this: 2%.", rich_help_panel=LENGTH),
+        typer.Option("--precision", help="Add blocks until every interval is within this: 2%.", rich_help_panel=LENGTH),
     ] = None,
     max_time: Annotated[
         str | None,
-        typer.Option(help="Add no more blocks for --until after this time; 1h by default.", rich_help_panel=LENGTH),
+        typer.Option(help="Add no more blocks for --precision after this time; 1h by default.", rich_help_panel=LENGTH),
     ] = None,
     price: Price = None,
     hopless: Hopless = False,
@@ -182,9 +182,9 @@ def _require_alone(context: typer.Context) -> None:
     Raises:
         UserError: If there is such an option or argument.
     """
-    others = [name for name in given(context) if name not in ("--resume", "--anyway")]
+    others = [name for name in given(context) if name not in ("--resume", "--ignore-busy")]
     if others:
         raise UserError(
-            "--resume goes on with a run as it was begun: it takes no study and no option but --anyway; "
+            "--resume continues a run without changes: you can only combine it with --ignore-busy; "
             f"leave out {series(others)}"
         )

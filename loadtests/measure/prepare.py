@@ -225,7 +225,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
     if (
         not bench.application.own
-    ):  # don't run --before of the user's project again: the project stays as the trials left it
+    ):  # don't run --setup-command of the user's project again: the project stays as the trials left it
         progress("preparing the project")
         bench.application.prepare()
     # An ended run isn't changed, and its empty cells keep their reasons.

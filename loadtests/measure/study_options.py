@@ -24,7 +24,7 @@ from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 # The default studies of the user's own project and its WebSockets.
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 OWN_JOURNEY = "own-journey"  # the default study of its users
-AA_STUDY = "first-look"  # the default study of --aa
+AA_STUDY = "first-look"  # the default study of --duplicate-baseline
 LEAST_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # the default time to add blocks
 
@@ -178,7 +178,7 @@ def require_one_length(blocks: int | None, minutes: float | None, until: str | N
     Raises:
         UserError: If there are several.
     """
-    others = [name for name, value in (("--blocks", blocks), ("--until", until)) if value is not None]
+    others = [name for name, value in (("--blocks", blocks), ("--precision", until)) if value is not None]
     if minutes is not None and others:
         raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")
 
@@ -194,16 +194,16 @@ def require_price(price: float | None) -> None:
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:
-    """Return the goal for adding blocks, from ``--until 2%`` and ``--max-time 1h``.
+    """Return the goal for adding blocks, from ``--precision 2%`` and ``--max-time 1h``.
 
     Raises:
         UserError: If a value isn't valid.
     """
     if until is None:
         if max_time is not None:
-            raise UserError("--max-time is how long --until may take; say how narrow as well: --until 2%")
+            raise UserError("--max-time is how long --precision may take; say how narrow as well: --precision 2%")
         return None
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
     if match is None or not 0 < float(match[1]) < 100:
-        raise UserError(f"--until {until}: write a percentage, such as 2%")
+        raise UserError(f"--precision {until}: write a percentage, such as 2%")
     return Goal(float(match[1]) / 100, duration(MAX_TIME if max_time is None else max_time))

@@ -43,7 +43,7 @@ def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figu
     assert re.search(r"\([\d,]+\)", printed)
     [warning] = errors.splitlines()
     assert re.match(r"warning: \d+ trials in a row are invalid by no setup's fault: ", warning)
-    assert warning.endswith("; search anew once that has changed, or regardless: --anyway")
+    assert warning.endswith("; start again later, or add --ignore-busy")
     assert (tmp_path / "run" / "report.html").exists()
 
 
@@ -55,7 +55,7 @@ def test_of_one_that_becomes_too_busy_it_says_who_is_left_and_who_leads(advised)
 
 
 def test_asked_to_go_on_it_ends_with_what_it_has_as_well(advised):
-    code, printed, errors = advised(lambda planned: LATE, "--anyway")
+    code, printed, errors = advised(lambda planned: LATE, "--ignore-busy")
     assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
     assert "no candidate has a valid trial in which it answered its requests" in errors
 
@@ -79,7 +79,7 @@ def test_a_setup_against_itself_has_a_report_and_says_what_is_missing(
     prepare, trials = preparing.prepare, FakeTrials(reason=lambda planned: reason(planned.test.name))
     monkeypatch.setattr(preparing, "prepare", lambda *given: trials.instead(prepare(*given[:2], bench_of)))
     code, printed, errors = command(
-        "run", "--aa", "--setups", "gunicorn", "--output", tmp_path / "run", "--blocks", "2"
+        "run", "--duplicate-baseline", "--setups", "gunicorn", "--output", tmp_path / "run", "--blocks", "2"
     )
     assert (code, bool(re.search(shows, printed)), bool(re.match(says, errors))) == (ended, True, True), errors
 

@@ -88,7 +88,7 @@ FITTING = {
 }
 LOAD = ["--rate", "--duration", "--connections", "--timeout", "--method", "--header", "--body", "--engine", "--speed"]
 RUN = [
-    "--seed", "--blocks", "--setups", "--until", "--max-time", "--price", "--path", "--workload", "--host-header",
+    "--seed", "--blocks", "--setups", "--precision", "--max-time", "--price", "--path", "--workload", "--host-header",
     "--journey", "--login", "--login-user",
 ]  # fmt: skip
 

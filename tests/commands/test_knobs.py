@@ -67,7 +67,7 @@ def test_a_wrong_knob_is_named_with_what_would_be_right(refused, monkeypatch, na
     [
         ("run", "first-look"),
         ("run", "first-look", "--app", "{folder}"),
-        ("run", "--aa", "--setups", "gunicorn"),
+        ("run", "--duplicate-baseline", "--setups", "gunicorn"),
         ("check",),
         ("advise", "gunicorn"),
         ("profile", "gunicorn"),

@@ -158,7 +158,7 @@ def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
         carry_out(Execution(execution.run, execution.bench, interleaved=interleaved))
     errors = capsys.readouterr().err
     assert (ended.value.code, errors.count("\n")) == (1, 1)
-    assert "No space left on device; go on with: python -m loadtests run --resume" in errors
+    assert "No space left on device; continue with: python -m loadtests run --resume" in errors
     assert json.loads((disk / "run" / "run.json").read_text())["ended"] is None
 
 

@@ -150,7 +150,7 @@ def test_the_steps_of_the_workflow_end_as_the_rule_says(job, build_run, slower):
 def test_its_measurement_serves_the_base_and_the_branch_side_by_side(job, free_port):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     # A machine that runs tests is busy: what it finds is not judged.
-    shell(f"{STEPS['Measure'].rstrip()} --quick --anyway --blocks 1", job, PORT=str(free_port))
+    shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))
     found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
     rates = {
         name: [one["result"]["rate"] for one in found if one["setup"] == name] for name in ("gunicorn-base", "gunicorn")

@@ -106,7 +106,7 @@ def test_minutes_say_how_many_blocks_there_are(dry_run):
 
 
 def test_a_setup_against_itself_is_a_study_of_its_own_name(dry_run):
-    printed = dry_run("--aa", "--setups", "gunicorn")
+    printed = dry_run("--duplicate-baseline", "--setups", "gunicorn")
     assert printed.startswith("gunicorn against itself\n12 trials in 3 blocks")
     assert "-aa-gunicorn" in printed
 

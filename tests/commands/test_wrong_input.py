@@ -20,9 +20,9 @@ LONG = "a" * 400
         ((*RUN, "--blocks", "0"), "--blocks 0: from 1 to 10,000 is allowed"),
         (("run", "matrix", "--blocks", "10000"), " trials; a run may have 10,000"),
         ((*RUN, "--seed", "-1"), "--seed -1: from 0 to 4,294,967,295 is allowed"),
-        ((*RUN, "--until", "2%", "--max-time", "1e9h"), "'1e9h' is not a duration"),
+        ((*RUN, "--precision", "2%", "--max-time", "1e9h"), "'1e9h' is not a duration"),
         ((*RUN, "--price", "0"), "--price 0: a price above 0 is needed"),
-        ((*RUN, "--until", ""), "what stands after --until is empty; give it a value, or leave it out"),
+        ((*RUN, "--precision", ""), "what stands after --precision is empty; give it a value, or leave it out"),
         ((*RUN, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
         *(((*RUN, "--rate", rate), ": from 0.1 to 1,000,000 is allowed") for rate in ("0", "-1", "nan", "1e9")),
         ((*RUN, "--setups", "uvicron"), "unknown setup in first-look 'uvicron'; did you mean uvicorn"),
@@ -30,10 +30,13 @@ LONG = "a" * 400
         ((*SWEEP, "--setups", "1w-1t"), "sweep is a sweep, whose cells are compared as a whole"),
         ((*SWEEP, "--hopless", "--dry-run"), "is another"),
         ((*RUN, "--minutes", "5", "--blocks", "3"), "--minutes says how many blocks there are, and so does --b"),
-        ((*RUN, "--minutes", "5", "--until", "2%"), "--minutes says how many blocks there are, and so does --until; "),
+        (
+            (*RUN, "--minutes", "5", "--precision", "2%"),
+            "--minutes says how many blocks there are, and so does --precision; ",
+        ),
         ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
-        ((*RUN, "--minutes", "0.1", "--aa"), "--minutes 0.1: 2 blocks of "),
-        (("run", "--aa", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
+        ((*RUN, "--minutes", "0.1", "--duplicate-baseline"), "--minutes 0.1: 2 blocks of "),
+        (("run", "--duplicate-baseline", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
         ((*RUN, "--base", "."), "--base is for a project of your own; name its folder: --app"),
         (("run", "--app", "docs/examples/chat", "--base", "docs"), "docs: there is no manage.py in it"),
         (("report", LONG), "is not a run folder (does not exist)"),
@@ -104,17 +107,17 @@ def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
     [
         *(
             ((option, "1"), option)
-            for option in ("--seed", "--blocks", "--minutes", "--price", "--until", "--max-time")
+            for option in ("--seed", "--blocks", "--minutes", "--price", "--precision", "--max-time")
         ),
         *(((option, "1"), option) for option in ("--output", "--setups", "--path", "--workload", "--app")),
-        *(((option,), option) for option in ("--aa", "--quick", "--dry-run")),
+        *(((option,), option) for option in ("--duplicate-baseline", "--quick", "--dry-run")),
         (("first-look",), "the study"),
         (("--app", ".", "--wsgi", "a:b"), "--app and --wsgi"),
         (("--seed", "0", "--blocks", "3", "--quick"), "--seed, --blocks and --quick"),
     ],
 )
 def test_a_resumed_run_takes_nothing_else(refused, others, named):
-    alone = "--resume goes on with a run as it was begun: it takes no study and no option but --anyway"
+    alone = "--resume continues a run without changes: you can only combine it with --ignore-busy"
     assert refused("run", "--resume", "somewhere", *others) == f"error: {alone}; leave out {named}\n"
 
 

@@ -80,7 +80,7 @@ def expecting(cli, free_port, tmp_path):
         study.write_text(STUDY.format(setup=setup, duration=duration, interleave=interleave) + more)
         cli.env["LOAD_TOKEN"] = TOKEN
         where = ("--expect-workers", 2, "--master-bind", f"127.0.0.1:{free_port}", "--expect-workers-max-wait", wait)
-        return cli.start("run", study, *where, "--output", tmp_path / "run", "--anyway")
+        return cli.start("run", study, *where, "--output", tmp_path / "run", "--ignore-busy")
 
     yield expecting
     cli.wait_until_nothing_runs()

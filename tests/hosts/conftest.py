@@ -32,7 +32,7 @@ def measured(away, study, folder):
     """A function: runs the study with some options and values; gives what was printed, the record, and the trials."""
 
     def measured(*options, **values):
-        options = (*options, "--output", folder, "--anyway")
+        options = (*options, "--output", folder, "--ignore-busy")
         code, printed, errors = away.run("run", study(**values), *options, timeout=250)
         away.wait_until_nothing_runs()
         assert code == 0, errors  # also where the figures are unverified, on a machine that is busy with other tests

@@ -76,7 +76,7 @@ def begun(away, study, folder):
     """A function: a run of a duration whose load is under way."""
 
     def begun(duration):
-        process = away.start("run", study(test=LATENCY.format(duration)), *HOSTS, "--output", folder, "--anyway")
+        process = away.start("run", study(test=LATENCY.format(duration)), *HOSTS, "--output", folder, "--ignore-busy")
         wait_for(lambda: (folder / "run.json").exists() and apart(away), "no load")
         return process
 

@@ -49,7 +49,7 @@ def measured(third, tmp_path):
         found = []
         with of_their_own(third, names=3):
             for name, clients in (("one", ()), ("three", ("--clients", f"{third.second},{third.third}"))):
-                hosts = ("--servers", third.where, *clients, "--output", tmp_path / name, "--anyway")
+                hosts = ("--servers", third.where, *clients, "--output", tmp_path / name, "--ignore-busy")
                 _, _, errors = third.run("run", study, *options, *hosts, timeout=300)
                 found.append({(one["label"], one["test"]): one for one in trials(tmp_path / name)})
                 assert found[-1], errors

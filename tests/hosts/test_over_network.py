@@ -56,7 +56,7 @@ def command(study, folder):
 
 def test_a_study_is_measured_over_the_network_also_with_a_certificate_that_was_made_there(pair, command, folder):
     setup = '{ setup = "gunicorn", env = { TLS = 1 } }'
-    _, printed, errors = pair.run(*command(pair, "1s", "--anyway", setup=setup))
+    _, printed, errors = pair.run(*command(pair, "1s", "--ignore-busy", setup=setup))
     assert "Servers on ssh://server (" in " ".join(printed.split()), errors
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["listens_on"] == SERVER
@@ -76,12 +76,12 @@ def test_ctrl_c_in_a_terminal_ends_all_there(pair, command, folder):
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
     assert "Traceback" not in errors
-    assert f"go on with: python -m loadtests run --resume {folder}" in errors
+    assert f"continue with: python -m loadtests run --resume {folder}" in errors
     pair.wait_until_nothing_runs_there()
 
 
 def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, command, folder):
-    process = pair.start(*command(pair, "3s", "--anyway"))
+    process = pair.start(*command(pair, "3s", "--ignore-busy"))
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
@@ -114,7 +114,7 @@ def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, stud
 
 def test_a_longer_way_is_measured_and_said(pair, command, folder):
     with delayed(pair, 20):
-        _, _, errors = pair.run(*command(pair, "1s", "--anyway"))
+        _, _, errors = pair.run(*command(pair, "1s", "--ignore-busy"))
         _, checked, _ = pair.run("hosts", "check", pair.where)
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["round_trip_ms"] >= 20, errors
@@ -147,7 +147,7 @@ def test_a_full_disk_there_is_said_in_a_line(pair, command):
     ids=["Redis' machine", "a client"],
 )
 def test_a_machine_that_is_cut_off_costs_a_trial(second, command, folder, setup, option, value, has_begun):
-    process = second.start(*command(second, "4s", option, value, "--anyway", setup=setup))
+    process = second.start(*command(second, "4s", option, value, "--ignore-busy", setup=setup))
     wait_for(lambda: (folder / "run.json").exists() and has_begun(second), "no load")
     second.cable_of_second("down")
     try:
@@ -166,7 +166,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, command, folder):
     setup = f"{GUNICORN}, {REDIS}"
     for option, value in (("--clients", second.second), ("--services", f"redis={second.second}")):
         with of_their_own(second):
-            _, _, errors = second.run(*command(second, "1s", option, value, "--anyway", setup=setup))
+            _, _, errors = second.run(*command(second, "1s", option, value, "--ignore-busy", setup=setup))
         assert trials(folder), errors
         evidence = trials(folder)[0]["evidence"]
         seen = {one["machine"]: one for one in evidence["other_hosts"]}
@@ -221,7 +221,7 @@ def begun(third, command):
 
     def begun(duration):
         clients = ("--clients", f"{third.second},{third.third}")
-        process = third.start(*command(third, duration, *clients, "--anyway", interleave="false"))
+        process = third.start(*command(third, duration, *clients, "--ignore-busy", interleave="false"))
         wait_for(lambda: process.poll() is not None or len(carrying(third)) == 3, "no load")
         assert process.poll() is None, process.communicate()[1]
         return process
@@ -242,7 +242,7 @@ def test_a_cable_that_stays_out_ends_the_run_which_goes_on_later(third, begun, f
         third.wait_until_nothing_runs_anywhere()
     finally:
         third.cable_of_second("up")
-    _, _, errors = third.run("run", "--resume", folder, "--anyway")
+    _, _, errors = third.run("run", "--resume", folder, "--ignore-busy")
     assert len(trials(folder)) > len(before), errors
     assert trials(folder)[-1]["result"]["ok"] == 400
     third.wait_until_nothing_runs_anywhere()

@@ -71,7 +71,7 @@ def test_sessions_are_read_and_written_there_also_where_a_run_is_resumed(away, m
     for file in (folder / "trials").glob("*.json"):
         file.unlink()
     (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
-    _, _, errors = away.run("run", "--resume", folder, "--anyway")
+    _, _, errors = away.run("run", "--resume", folder, "--ignore-busy")
     trial = trials(folder)[-1]  # which may be a second one, where the machine disturbed the first
     assert trial["result"]["ok"] > 0, errors
     assert trial["result"]["examples"] == {}  # of what failed
@@ -115,7 +115,7 @@ def test_a_service_that_cannot_be_there_is_refused(at_hand, tmp_path, monkeypatc
     if url:
         monkeypatch.setenv("REDIS_URL", url)
     arguments = [argument.format(folder=tmp_path) for argument in arguments]
-    code, _, errors = at_hand("run", *arguments, *ON_THIRD, "--output", tmp_path / "run", "--anyway")
+    code, _, errors = at_hand("run", *arguments, *ON_THIRD, "--output", tmp_path / "run", "--ignore-busy")
     assert code == 1
     assert says in errors
 

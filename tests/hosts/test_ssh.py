@@ -112,12 +112,12 @@ def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machine
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
-    assert f"go on with: python -m loadtests run --resume {folder}" in errors
+    assert f"continue with: python -m loadtests run --resume {folder}" in errors
     away.wait_until_nothing_runs()
     about = json.loads((folder / "run.json").read_text())
     about["study"]["tests"][0]["duration_s"] = 0.5
     (folder / "run.json").write_text(json.dumps(about))
-    away.run("run", "--resume", folder, "--anyway")
+    away.run("run", "--resume", folder, "--ignore-busy")
     away.wait_until_nothing_runs()
     assert trials(folder)[0]["result"]["ok"] == 25
 
@@ -133,7 +133,7 @@ def test_nothing_is_left_there_when_the_harness_is_killed(away, begun):
 @pytest.mark.exhaustive
 def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, machines, begun, folder):
     """The agent is killed, too: what it started is gone all the same."""
-    process = begun("4s", "--anyway")
+    process = begun("4s", "--ignore-busy")
     [agent] = running(away, "loadtests.hosts.agent.main")
     agent.kill()
     process.communicate(timeout=3 * WITHIN_S)

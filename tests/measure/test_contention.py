@@ -156,7 +156,7 @@ def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy,
         r"just now the cores are taken by a compiler \(pid 7, 99% of a core\) and other .* \(steal, 25% of a core\)"
     )
     assert re.search(takers, errors)
-    assert errors.endswith(f"--resume {folder}; with --anyway it goes on regardless")
+    assert errors.endswith(f"--resume {folder}, or add --ignore-busy to continue now")
     reports.print_report(execution.run, out)
     assert re.search(r"gunicorn +\([\d,.]+\) unverified", capsys.readouterr().out)
     assert "unverified" in (folder / "report.html").read_text()

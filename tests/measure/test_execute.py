@@ -237,5 +237,5 @@ def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
 
 
 def test_max_time_without_until_is_a_mistake():
-    with pytest.raises(UserError, match="--until"):
+    with pytest.raises(UserError, match="--precision"):
         study_options.goal_of(None, "1h")

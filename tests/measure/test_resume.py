@@ -140,7 +140,7 @@ def test_a_body_that_a_file_has_is_sent_and_kept_nowhere(begun, bench_of, tmp_pa
 @pytest.mark.parametrize(("url", "kept"), list(zip(REDIS, KEPT, strict=True)))
 def test_a_run_keeps_no_password_and_goes_on_with_that_of_the_environment(begun, bench_of, monkeypatch, url, kept):
     monkeypatch.setattr(
-        sys, "argv", ["loadtests", "run", "--before", "load postgres://me:hunter2@h/x", "--clients=ssh://a@h"]
+        sys, "argv", ["loadtests", "run", "--setup-command", "load postgres://me:hunter2@h/x", "--clients=ssh://a@h"]
     )
     folder = begun(REDIS_URL=url, DATABASE_URL="postgresql://me:hun/ter2@h/x", WORKERS="2").path
     execution = FakeTrials().instead(resume(folder, bench_of))

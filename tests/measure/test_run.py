@@ -91,7 +91,7 @@ def test_a_study_leaves_a_run_folder_and_no_process_and_goes_on_past_a_setup_tha
 @pytest.mark.exhaustive
 def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, folder):
     study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # much is left, however late this test goes on
-    process = cli.start("run", study, "--output", folder, "--anyway")
+    process = cli.start("run", study, "--output", folder, "--ignore-busy")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
@@ -101,7 +101,7 @@ def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study,
     assert "Traceback" not in errors
     cli.wait_until_nothing_runs()
     first = trials(folder)[0]
-    code, printed, errors = cli.run("run", "--resume", folder, "--anyway")
+    code, printed, errors = cli.run("run", "--resume", folder, "--ignore-busy")
     assert code == exit_code(folder), printed + errors
     assert trials(folder)[0] == first
     assert {trial["number"] for trial in trials(folder)} == {1, 2, 3, 4}
@@ -144,7 +144,7 @@ def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, s
     for killed in (process, *guards(cli)):
         killed.kill()
     process.communicate()
-    cli.run("run", study, "--output", tmp_path / "next", "--anyway")
+    cli.run("run", study, "--output", tmp_path / "next", "--ignore-busy")
     assert trials(tmp_path / "next")
     cli.wait_until_nothing_runs()
 
@@ -156,7 +156,7 @@ def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, folder
     print(f"KILL_SEED={seed}")  # pytest shows it where this fails
     moments = random.Random(seed)
     study.write_text(STUDY.replace("blocks = 2", "blocks = 3"))
-    arguments = ("run", study, "--output", folder, "--anyway")
+    arguments = ("run", study, "--output", folder, "--ignore-busy")
     kept = []
     for written in (0, 1):
         process = cli.start(*arguments)
@@ -170,7 +170,7 @@ def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, folder
         assert len(found) >= written
         assert all(trial in found for trial in kept)  # among them, what is measured again of what was spoiled
         kept = found
-        arguments = ("run", "--resume", folder, "--anyway")
+        arguments = ("run", "--resume", folder, "--ignore-busy")
     assert kept
     order = json.loads((folder / "run.json").read_text())["order"]
     code, printed, errors = cli.run(*arguments)

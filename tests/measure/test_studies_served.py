@@ -44,7 +44,7 @@ def measured(command, tmp_path):
         (tmp_path / "tiny.toml").write_text(study, encoding="utf-8")
         folder = tmp_path / "run"
         # A busy machine may spoil trials.
-        _, printed, errors = command("run", tmp_path / "tiny.toml", "--output", folder, "--seed", 1, "--anyway")
+        _, printed, errors = command("run", tmp_path / "tiny.toml", "--output", folder, "--seed", 1, "--ignore-busy")
         assert folder.is_dir(), errors
         found = Run.open(folder)
         by_place = {(trial.label, trial.test): trial for trial in found.trials()}

@@ -69,7 +69,7 @@ def measured(cli, tmp_path):
     def run(study, *options):
         (tmp_path / "study.toml").write_text(study)
         folder = tmp_path / "run"
-        _, *printed = cli.run("run", tmp_path / "study.toml", *options, "--anyway", "--output", folder)
+        _, *printed = cli.run("run", tmp_path / "study.toml", *options, "--ignore-busy", "--output", folder)
         trial = json.loads(next((folder / "trials").glob("*.json")).read_text())
         cli.wait_until_nothing_runs()
         return trial, {name: [value for _, value in series] for name, series in trial["gauges"].items()}, printed
@@ -122,7 +122,7 @@ def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(measur
 def test_without_pgbouncer_its_setups_are_left_out_and_that_is_said(command, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
     code, printed, errors = command(
-        "run", "connections", "--setups", "gunicorn-0,uvicorn-pgbouncer", "--dry-run", "--anyway"
+        "run", "connections", "--setups", "gunicorn-0,uvicorn-pgbouncer", "--dry-run", "--ignore-busy"
     )
     assert code == 0, errors
     assert "the service pgbouncer: pgbouncer is not installed: apt-get install pgbouncer, and leave out" in printed

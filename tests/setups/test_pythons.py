@@ -123,7 +123,7 @@ def test_a_setup_runs_on_another_python(command, study, tmp_path, monkeypatch):
         pytest.skip('no other Python: make setup PYTHONS="python3.13"')
     file = study("gunicorn-gthread")
     file.write_text(file.read_text().replace("python3.13", name))
-    command("run", file, "--output", tmp_path / "run", "--anyway")
+    command("run", file, "--output", tmp_path / "run", "--ignore-busy")
     versions = json.loads((tmp_path / "run/run.json").read_text())["versions"][f"stack_{name}"]
     assert versions["Python"].startswith(name.removeprefix("python"))
     assert sys.version_info[:2] != tuple(map(int, versions["Python"].split(".")[:2]))

@@ -93,7 +93,7 @@ def measured_table(studies: int, seed: int) -> SimulatedTable:
 def until_table(studies: int, seed: int) -> SimulatedTable:
     """The same where blocks are added until the intervals are narrow."""
     rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
-    return _table_of_rates("simulation-until", "Verdicts in simulated studies with --until", rows)
+    return _table_of_rates("simulation-until", "Verdicts in simulated studies with --precision", rows)
 
 
 def needed_table(studies: int, seed: int) -> SimulatedTable:

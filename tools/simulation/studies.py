@@ -83,7 +83,7 @@ def scenarios() -> list[Scenario]:
 
 
 def scenarios_of_until() -> list[Scenario]:
-    """Every row of the table on ``--until``."""
+    """Every row of the table on ``--precision``."""
     kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine", FAMILIES)
     rows = [
         Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)

@@ -203,7 +203,7 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
 
 
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
-    """The widest interval, as plus or minus a share of the ratio, for ``run --until 2%``.
+    """The widest interval, as plus or minus a share of the ratio, for ``run --precision 2%``.
 
     Infinite with nothing to compare, while an interval is open, and with fewer than ``FIRST_LOOK`` blocks: intervals of
     few blocks are narrow by chance now and then, and wrong just then.

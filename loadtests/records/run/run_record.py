@@ -156,7 +156,7 @@ class RunRecord:
     study: Annotated[Study, about("The study as resolved (:doc:`studies`), with the requests of its tests.")]
     setups: Annotated[dict[Name, SetupRecord], about("The setups, by label.")]
     seed: Annotated[int, about("The seed of the order of trials.")]
-    goal: Annotated[Goal | None, about("With --until: when to stop adding blocks.")]
+    goal: Annotated[Goal | None, about("With --precision: when to stop adding blocks.")]
     application: Annotated[OwnProject | None, about("With --app: the project that was served.")]
     left_out: Annotated[tuple[LeftOut, ...], about("The setups and tests that were not measured, with reasons.")]
     contract: Annotated[Contract, about("The baseline's first answers, by test, in the order of the requests.")]

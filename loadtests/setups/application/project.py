@@ -232,7 +232,7 @@ def _words(command: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(command))
     except ValueError as error:
-        raise UserError(f"--before {command}: {error}") from None
+        raise UserError(f"--setup-command {command}: {error}") from None
 
 
 def _load_timeout(text: str) -> float:

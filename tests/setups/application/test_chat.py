@@ -73,7 +73,7 @@ def study(tmp_path):
 def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, study, guarded, tmp_path):
     folder = tmp_path / "run"
     secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame")
-    given = ("--app", guarded, "--output", folder, "--anyway", *JOINING, *TALKING, *secrets)
+    given = ("--app", guarded, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *secrets)
     _, printed, errors = command("run", study, *given)
     assert "gunicorn" in printed, errors  # left out: it has no WebSockets
     made = [json.loads(file.read_text(encoding="utf-8")) for file in (folder / "trials").glob("*.json")]

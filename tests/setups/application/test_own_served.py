@@ -68,7 +68,7 @@ def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, an
     [
         (("--path", "/nowhere/"), "test latency: GET /nowhere/: answered 404"),
         (("--host-header", "example.org"), "name one that it has: --host-header NAME"),
-        (("--before", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
+        (("--setup-command", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
     ],
 )
 def test_what_a_project_does_not_serve_is_said_before_anything_is_written(
