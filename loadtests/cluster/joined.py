@@ -44,7 +44,7 @@ def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) ->
     _wait_for(host, port, within_s)
     encrypt(token)
     runner = connected(host, port, f"what listens at {host}:{port} does not know this token")
-    print(f"takes part in the run at {host}:{port}, and ends with it", file=sys.stderr)
+    print(f"Connected to the run at {host}:{port}. The worker stops when the run ends.", file=sys.stderr)
     about = {
         "files": deploy.digests(ROOT, deploy.of_load()),
         "boot": machine.boot(),

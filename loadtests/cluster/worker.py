@@ -305,12 +305,12 @@ def _end_with(given: FileObject) -> None:
 
 def _end_without(runner: Any, carrier: Carrier) -> None:
     runner.greenlet.join()
-    why = "the master was not heard of any more"
+    why = "lost the connection to the master"
     try:
         kept = carrier.keep()
     except (OSError, UserError) as error:
         kept, why = "", f"{why}; its measurements are lost: {error}"
-    print(f"{why}; what was measured is in {kept}" if kept else why, file=sys.stderr)
+    print(f"{why}. Saved the unfinished measurements to {kept}" if kept else why, file=sys.stderr)
     end(1)
 
 

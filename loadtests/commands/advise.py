@@ -31,7 +31,9 @@ def command(
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="Path to request; choose one that costs what your own pages cost.")] = "/",
+    path: Annotated[
+        str, typer.Option(help="Path to request. Choose a path with a similar cost to your own pages.")
+    ] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="Time limit; more time gives a more certain answer.")] = "10m",
     output: OutputFolder = None,
@@ -74,7 +76,7 @@ def command(
             with contextlib.suppress(KeyboardInterrupt):
                 write_report(execution)
     except KeyboardInterrupt:
-        fail(f"interrupted; what was measured is in {execution.run.path}", 130)
+        fail(f"interrupted; the measurements are in {execution.run.path}", 130)
     except (TooBusy, advise.NoAdvice) as error:
         again = "; start again later, or add --ignore-busy" if isinstance(error, TooBusy) else ""
         found, why = outcome(execution), f"{error}{again}"
@@ -92,7 +94,7 @@ def _require_no_setup_options(context: typer.Context) -> None:
     """
     for name in given(context):
         if name in ("--path", "--rate"):
-            raise UserError(f"a study says what is asked; {name} goes with a setup")
+            raise UserError(f"a study defines the requests; {name} goes with a setup")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:

@@ -27,8 +27,8 @@ def command(
         float, typer.Option(help="First rate, in requests (over ws://, messages) per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
-    probe: Annotated[str, typer.Option(help="How long rates are tried at first.")] = "2s",
-    confirm: Annotated[str, typer.Option(help="How long the rate that was found is tried again.")] = "30s",
+    probe: Annotated[str, typer.Option(help="Duration of the first probe of a rate.")] = "2s",
+    confirm: Annotated[str, typer.Option(help="Duration of the probe that confirms the rate.")] = "30s",
     arrivals: Annotated[str, typer.Option(help="Spacing of requests: random or even.")] = "random",
     connections: Annotated[
         int | None, typer.Option(help="Maximum number of connections; over ws:// the number of them, 50 by default.")

@@ -45,8 +45,8 @@ def _console(stderr: bool = False) -> Console:
 
 
 COSTS = (
-    "While that goes on, servers take longer to start, and what loses over a quarter of its cores is unverified: it is "
-    "shown, and never ranked."
+    "Until they end, servers start more slowly. Figures are unverified, and not ranked, if other programs use more "
+    "than a quarter of the cores."
 )
 out = _console()
 err = _console(stderr=True)

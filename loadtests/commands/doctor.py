@@ -21,7 +21,7 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 def command(
     study: Annotated[
         str | None,
-        typer.Argument(help="Name or file of a study, to show what it needs.", autocompletion=completion.studies),
+        typer.Argument(help="Name or file of a study whose needs are checked too.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
     """Show what would disturb a measurement on this machine.

@@ -35,7 +35,7 @@ def print_dry_run(found: DryRun) -> None:
     out.print()
     say("Nothing was started, and nothing was written.")
     if found.problem is not None:
-        fail(f"it would not begin: {found.problem}")
+        fail(f"the run could not start: {found.problem}")
 
 
 def _print_setups(found: DryRun) -> None:

@@ -63,9 +63,9 @@ MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over w
 PROJECT: dict[str, Any] = {
     "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
     "wsgi": Annotated[
-        Text, typer.Option(help="The project's WSGI application, if not that of its settings: mysite.wsgi:app.")
+        Text, typer.Option(help="The project's WSGI application, if its settings name another: mysite.wsgi:app.")
     ],
-    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if not that of its settings.")],
+    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if its settings name another.")],
     "settings": Annotated[Text, typer.Option(help="The project's settings module, if not the one in manage.py.")],
     "python": Annotated[
         Path | None, typer.Option(help="Python of the project's virtual environment, if not in its folder.")
@@ -92,7 +92,7 @@ WEBSOCKETS: dict[str, Any] = {
         Text, typer.Option(help="A received message with this text counts as delivered; $ID by default.")
     ],
     "ws_ready": Annotated[
-        Text, typer.Option(help="Text in the message after which a connection is ready; without it, at once.")
+        Text, typer.Option(help="A connection is ready after a message with this text. The default is immediately.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake, 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake, sessionid=abc; may be repeated.")],
@@ -125,7 +125,7 @@ WORKERS: dict[str, Any] = {
             help="Where those workers connect, on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."
         ),
     ],
-    "expect_workers_max_wait": Annotated[Text, typer.Option(help="How long to wait for those workers; 5m by default.")],
+    "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for those workers; 5m by default.")],
 }
 # The output of `--help` is long, so it has panels.
 for panel, options in (

@@ -195,7 +195,7 @@ def conclude(found: RunOutcome, why: str) -> None:
     from loadtests.measure.run import RunOutcome
 
     if found is RunOutcome.FAILED:
-        fail(why or "a setup failed, or has no figures in some test; the report says which and why")
+        fail(why or "a setup failed, or has no figures in some test; see the report")
     if why or found is RunOutcome.UNVERIFIED:
         warn(why or "some figures are unverified (in brackets): measure again when other programs have ended")
 

@@ -94,7 +94,7 @@ class Joined(Worker):
         self.came, self.about = True, about
         self.where = f"{self.where} ({shown(about.host)})"
         if (names := deploy.differing(deploy.digests(ROOT, deploy.of_load()), about.files)) is not None:
-            self.refused = f"{self.where} does not have what is here: {names}; it needs the same revision"
+            self.refused = f"{self.where}: these files differ from this machine: {names}. Check out the same revision."
             self.write({"end": self.refused})
             return
         self.there = True
@@ -171,10 +171,12 @@ class Expected:
                 raise
         meeting = self._meeting
         if meeting.popen.poll() is not None:
-            raise UserError("the workers' master was killed; --resume goes on, with workers that are started anew")
+            raise UserError("The Locust master was killed. Restart the workers and continue the run with --resume.")
         _listen(meeting, lambda: self._replaced() is None, REPLACED_WITHIN_S)
         if (lost := self._replaced()) is not None:
-            raise UserError(f"{lost.where} was lost, and no other came from its machine; --resume goes on")
+            raise UserError(
+                f"{lost.where} was lost, and no replacement connected from its machine. Continue the run with --resume."
+            )
         return meeting
 
     def _replaced(self) -> Joined | None:
@@ -213,11 +215,11 @@ class Expected:
         lines = [f"Waiting {self.max_wait_s:g} s for {workers}. Start each elsewhere, with this project as it is here:"]
         lines.append(f"  {called()} worker {self.host}:{self.port}")
         if token:
-            lines.append(f"It asks for the token of this run, or takes it from {load_token.VARIABLE}: {token}")
+            lines.append(f"Enter this token when the worker asks for it, or set {load_token.VARIABLE}: {token}")
         if self.host != LOOPBACK:
             lines.append(
-                f"{self.host}:{self.port} is for a private network alone: who knows the token takes part, and learns "
-                "what users of a journey sign in with."
+                f"{self.host}:{self.port} must be on a private network. Anyone with the token can join the run and "
+                "read the passwords of a journey's users."
             )
         return "\n".join(lines)
 

@@ -103,7 +103,7 @@ def tracked() -> list[str]:
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        raise UserError(f"{ROOT} is no git repository, or git is missing: what is brought is what git has") from None
+        raise UserError(f"{ROOT} is not a git repository, or git is missing; git lists the files to copy") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
     return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
 
@@ -139,7 +139,9 @@ def require_same(address: Address, there: Mapping[str, str]) -> None:
         UserError: If files differ.
     """
     if (names := differing(digests(ROOT, tracked()), there)) is not None:
-        raise UserError(f"{address} does not have what is here: {names}; bring it: {called()} hosts prepare {address}")
+        raise UserError(
+            f"{address}: these files differ from this machine: {names}. Copy them: {called()} hosts prepare {address}"
+        )
 
 
 def read_marker(folder: Path) -> Marker:
@@ -196,6 +198,6 @@ def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> 
     finally:
         errors.close()
     if ended.returncode == BUSY:
-        raise UserError(f"{address}: a run is going on there; wait for its end")
+        raise UserError(f"{address}: a run is using the machine; wait for its end")
     if ended.returncode:
         raise failure(address, ended.returncode, errors.text())

@@ -120,7 +120,7 @@ class Supervisor:
             for process in psutil.Process(self._guard.pid).children(recursive=True):
                 if process.pid == pid:
                     return process.send_signal(signal.Signals[f"SIG{name}"])
-        raise UserError(f"process {pid} was to get the signal {name}, and is none of the setup's any more")
+        raise UserError(f"process {pid} cannot get the signal {name}, because it is no longer the setup's")
 
     def has(self, file: str) -> bool:
         return file in os.listdir(self.folder)
@@ -165,7 +165,7 @@ class Supervisor:
         except (OSError, http.client.HTTPException, xmlrpc.client.Error) as error:
             if isinstance(error, xmlrpc.client.Fault) and error.faultCode != Faults.SHUTDOWN_STATE:
                 raise
-            raise UserError("supervisord was ended by somebody else, and with it all that it had started") from None
+            raise UserError("another program ended supervisord and all its programs") from None
 
     def _connect(self, out: IO[bytes]) -> None:
         assert self._guard is not None

@@ -107,7 +107,7 @@ class Clients:
             return found
         if not isinstance(found, SharedEngine):
             option = "--expect-workers" if self.workers else "--clients"
-            raise UserError(f"the engine {name} makes its load on this machine alone; leave out {option}")
+            raise UserError(f"the engine {name} only generates load on this machine; leave out {option}")
         return found.shared_with(self.others)
 
     def share(self, load: Load) -> Load:

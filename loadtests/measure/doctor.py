@@ -115,7 +115,7 @@ def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if allowed < 2:
         yield warning("one core: generator and servers disturb each other", "measure on two or more cores")
     else:
-        yield ok(f"{allowed} cores: the generator has one of its own")
+        yield ok(f"{allowed} cores: the load generator can use its own core")
 
 
 def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
@@ -128,7 +128,7 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if quota.split()[0] != "max":
         yield warning(
             f"this control group's CPU time is limited (cpu.max {quota})",
-            "run without a CPU limit: a throttled process stands still for milliseconds",
+            "run without a CPU limit, because a throttled process stops for milliseconds",
         )
     governor = facts["governor"]
     if governor is None:

@@ -78,7 +78,7 @@ class HostOptions:
         options = cls(servers, clients, services)
         if file is not None:
             if options != cls():
-                raise UserError(f"{file} says where everything is; leave out --servers, --clients and --services")
+                raise UserError(f"{file} names all hosts; leave out --servers, --clients and --services")
             options = cls.read(file)
         if workers and options.clients:
             raise UserError("--expect-workers makes all of the load; leave out clients")
@@ -164,7 +164,7 @@ class ServiceHosts:
             if name in {service.name for service in found}:
                 raise UserError(f"--services: {name} is named twice; a service has one machine")
             if name not in able:
-                raise UserError(f"--services: {unknown('service that can be on a machine of its own', name, able)}")
+                raise UserError(f"--services: {unknown('service that can run on a separate machine', name, able)}")
             if known[name].of_others:
                 known[name].port_of_others()
             address = Address.parse(where.removeprefix(SCHEME))

@@ -81,7 +81,7 @@ def prepare(
     bench.require(study)
     progress("preparing the project")
     bench.application.prepare()
-    progress(f"starting {study.baseline}, to see what it answers")
+    progress(f"starting {study.baseline}, to record its answers")
     begun, plain_s = time.monotonic(), 0.0
     found = contract_check.preflight(bench, study)
     bench.contract = found.contract
@@ -212,7 +212,9 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     headers = (one for test in record.study.tests for request in test.requests for one in request.headers)
     if not_kept := sorted({name for name, value in headers if value == REPLACED}):
         names = ", ".join(not_kept)
-        raise UserError(f"{folder}: its requests have {names}, whose value a run folder does not keep; start a new run")
+        raise UserError(
+            f"{folder}: its requests have {names}, whose values a run folder doesn't contain; start a new run"
+        )
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:
@@ -222,7 +224,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     bench.require(record.study)
     bench.contract, bench.seed = record.contract, record.seed
     if changed := _changed(bench, record, about):
-        raise UserError(f"{folder}: since it was begun the {' and the '.join(changed)} changed; start a new run")
+        raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started; start a new run")
     if (
         not bench.application.own
     ):  # don't run --setup-command of the user's project again: the project stays as the trials left it

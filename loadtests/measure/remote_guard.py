@@ -25,9 +25,7 @@ def require_local(url: str, allow_remote: bool) -> None:
         shown = without_login(url)
         raise UserError(f"{shown!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
     if not allow_remote and not _is_loopback(host):
-        raise UserError(
-            f"{host} is not this machine; load on another needs its owner's consent: say so with --allow-remote"
-        )
+        raise UserError(f"{host} is a different machine; if its owner agrees to the load, add --allow-remote")
 
 
 def _is_loopback(host: str) -> bool:

@@ -99,7 +99,7 @@ def _revision(revision: str | None, dirty: bool | None) -> MachineFinding:
     if dirty:
         return warning(
             f"there is revision {short} with changes that are not committed, as here",
-            "commit them and prepare it again: what cannot be checked out cannot be repeated",
+            "commit them and prepare the host again, so that the run can be repeated",
         )
     return ok(f"there is revision {short}, as here")
 
@@ -133,5 +133,5 @@ def _network(found: Network) -> Iterator[MachineFinding]:
     fix = "put both into one network (one zone, one placement group), by cable"
     yield judged(found.round_trip_ms <= ROUND_TRIP_MS, trip, fix)
     width = f"a long answer comes at {found.megabits_per_s:,.0f} Mbit/s"
-    fix = "of what is large, the network is the limit: watch the bytes per second"
+    fix = "the network limits large answers; watch the bytes per second"
     yield judged(found.megabits_per_s >= MEGABITS_PER_S, width, fix)

@@ -75,16 +75,16 @@ class UrlLoad:
         url, conversation = _websocket(self.url, self.size)
         require_local(url, self.allow_remote)
         if conversation and (requests.method, requests.body, requests.workload) != ("GET", None, None):
-            raise UserError("over ws:// messages are sent; --method, --body and --workload do not go with it")
+            raise UserError("ws:// sends messages; leave out --method, --body and --workload")
         if self.arrivals is not None and (self.rate is None or requests.speed is not None):
-            raise UserError("--arrivals says when the requests of a rate are due; it goes with --rate")
+            raise UserError("--arrivals is only for a fixed rate; add --rate")
         origin, workload = _workload(*_login(url), requests)
         duration_s = DURATION_S if self.duration is None else duration(self.duration)
         rate, connections = self.rate, self.connections
         recorded: tuple[tuple[float, int], ...] = ()
         if requests.speed is not None:
             if rate is not None:
-                raise UserError("--speed replays what was recorded at its own pace; it does not go with --rate")
+                raise UserError("--speed replays a recording at its own pace; leave out --rate")
             replay = workload.replay(requests.speed)
             duration_s = replay.duration_s if self.duration is None else min(duration_s, replay.duration_s)
             rate, recorded = replay.rate, replay.until(duration_s)
@@ -262,7 +262,7 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
         raise UserError("wss:// cannot be loaded; write the ws:// address of the server behind it")
     if scheme.lower() != "ws":
         if size is not None:
-            raise UserError("--size says how long a message over WebSockets is; it goes with ws://")
+            raise UserError("--size is only for WebSocket messages; write a ws:// URL")
         return url, {}
     conversation = Conversation("echo", prefix="", size=MESSAGE_BYTES if size is None else size)
     fields = {"protocol": "websocket", "conversation": conversation, "listens_s": LISTENS_S}

@@ -133,7 +133,9 @@ def pinned(core: int | None) -> Iterator[None]:
     try:
         os.sched_setaffinity(0, {core})
     except (OSError, ValueError):
-        raise UserError(f"the load generator cannot be pinned to core {core}: no such core is at hand") from None
+        raise UserError(
+            f"the load generator cannot be pinned to core {core}: it doesn't exist or may not be used"
+        ) from None
     try:
         yield
     finally:

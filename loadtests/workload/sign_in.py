@@ -50,7 +50,7 @@ class SignIn:
             what = f"the password of {self.user}" if self.login else "the cookie of somebody who is signed in"
             raise UserError(f"users are to sign in: set {name} to {what}")
         if not value.isprintable() or not (self.login or value.isascii()):
-            raise UserError(f"{name}: is no line of text that can be sent; write it as the browser has it")
+            raise UserError(f"{name}: contains characters that can't be sent; copy the value from your browser")
         return value
 
     def __str__(self) -> str:
@@ -71,5 +71,5 @@ def from_options(login: str | None, user: str | None) -> SignIn | None:
         raise UserError(f"users sign in with --login or with {COOKIE}: both are given; leave one out")
     if not login or not user:
         missing = "--login, the page to sign in on" if not login else "--login-user, a user's name"
-        raise UserError(f"users sign in with --login and --login-user together; what is missing is {missing}")
+        raise UserError(f"users log in with --login and --login-user together; missing: {missing}")
     return SignIn(login, user)

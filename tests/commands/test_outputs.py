@@ -62,7 +62,7 @@ def test_a_dry_run_says_so_too(command, folder, monkeypatch):
     monkeypatch.undo()
     code, _, errors = command("run", folder / "study.toml", "--dry-run", "--output", "/proc/x")
     assert code == 1
-    assert "it would not begin: cannot write to /proc/x: No such file or directory" in errors
+    assert "the run could not start: cannot write to /proc/x: No such file or directory" in errors
 
 
 @pytest.mark.parametrize("place", ["/", "."])

@@ -73,7 +73,7 @@ def test_a_run_that_would_not_begin_fails_with_the_reason(command, study, free_p
         listener.listen()
         code, printed, errors = command("run", study, "--dry-run")
     assert (code, "12 trials" in printed) == (1, True)
-    assert f"it would not begin: port {free_port} is taken by" in errors
+    assert f"the run could not start: port {free_port} is taken by" in errors
 
 
 def test_a_project_is_not_loaded(dry_run, study, tmp_path_factory):
@@ -161,12 +161,12 @@ def test_a_journey_of_ones_own_is_measured_in_a_study_of_its_own_and_the_passwor
         (("--journey", "none.py"), None, "--journey none.py: a file of Python with a journey is needed"),
         (("--journey", "BROKEN"), None, "path = 'shop': where the application begins is needed"),
         (("first-look", "--journey", "MINE"), None, "first-look has no test whose users run a journey"),
-        (("--login", "/in/"), None, "what is missing is --login-user"),
-        (("--login-user", "ada"), None, "what is missing is --login, the page to sign in on"),
+        (("--login", "/in/"), None, "missing: --login-user"),
+        (("--login-user", "ada"), None, "missing: --login, the page to sign in on"),
         (("--login", "in", "--login-user", "ada"), None, "login: is 'in'; the path of a page is needed"),
         (("--login", "//evil.example/in/", "--login-user", "ada"), None, "login: is '//evil.example/in/'; the path"),
         (LOGIN, "a=b", "both are given; leave one out"),
-        (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: is no line of text"),
+        (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: contains characters"),
         (LOGIN, None, "set JOURNEY_PASSWORD to the password of ada"),
     ],
 )

@@ -156,7 +156,11 @@ NO_TEXT = f"{NONSENSE}no text, or one of over 16 MB"
         ("here", """'{"event": "here"}'""", NONSENSE + "Expected `object`, got `null`"),
         ("here", "here.replace('{}', '[]')", NONSENSE + "Expected `object`, got `array` - at `$.files`"),
         ("here", "here.replace('{}', '{\"\\x1b\": \"\"}', 1)", NONSENSE),
-        ("here", r"""here.replace('{}', '{"a\\u001b[2J": "x"}', 1)""", "does not have what is here: a; bring it"),
+        (
+            "here",
+            r"""here.replace('{}', '{"a\\u001b[2J": "x"}', 1)""",
+            "these files differ from this machine: a. Copy them",
+        ),
     ],
     ids=range(16),
 )
@@ -174,7 +178,7 @@ def test_a_worker_whose_master_is_silent_ends_itself(there):
     with cluster.workers("generator", 0, None, (Address("patient"),)) as [worker]:
         [master] = [one for one in psutil.Process().children() if cluster.MASTER in one.cmdline()]
         master.send_signal(signal.SIGSTOP)
-        with pytest.raises(EngineError, match=r"^ssh://patient: the master was not heard of any more$"):
+        with pytest.raises(EngineError, match=r"^ssh://patient: lost the connection to the master$"):
             wait_for([worker], "answer", 60)
 
 

@@ -136,7 +136,7 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
     run, workers = expecting(more=MORE), [worker(), worker()]
     _, errors = end_of(run, 2 * WITHIN_S)
     assert [end_of(one) for one in workers] == [
-        (0, f"takes part in the run at {where}, and ends with it\nthe run has ended\n")
+        (0, f"Connected to the run at {where}. The worker stops when the run ends.\nthe run has ended\n")
         for where in re.findall(r"loadtests worker (\S+)\n", errors) * 2
     ]
     found = {trial["test"]: trial["result"] for trial in trials(tmp_path / "run")}
@@ -186,7 +186,8 @@ def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begin
     unknown = f"error: no master within 10 s: what listens at 127.0.0.1:{free_port} does not know this token\n"
     assert end_of(stranger) == (1, unknown)
     code, errors = end_of(changed)
-    why = re.search(r"worker \d \((.*)\) does not have what is here: loadtests/cli.py; it needs the same rev.*", errors)
+    differs = r"worker \d \((.*)\): these files differ from this machine: loadtests/cli.py. Check out the same.*"
+    why = re.search(differs, errors)
     assert (code, why[1]) == (1, socket.gethostname())
     code, errors = end_of(run)
     assert (code, errors.splitlines()[-1]) == (1, f"error: 1 of 2 workers came within {TOO_LONG_S} s; {why[0]}")
@@ -200,7 +201,10 @@ def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
     end_of(lost)
     code, errors = end_of(run)
     assert code == 1
-    assert re.search(r"error: worker \d \(.*\) was lost, and no other came from its machine; --resume goes on", errors)
+    assert re.search(
+        r"error: worker \d \(.*\) was lost, and no replacement connected from its machine. Continue",
+        errors,
+    )
     assert [(one["status"], "was not heard of any more" in one["log"]) for one in trials(tmp_path / "run")] == [
         ("invalid", True)
     ]
@@ -210,7 +214,7 @@ def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
 def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, under_way, worker, tmp_path):
     run, lost, other = under_way(duration="20s")
     late = worker()
-    assert "takes part in the run" in late.stderr.readline()
+    assert "Connected to the run" in late.stderr.readline()
     assert len(makes_load(cli)) == 2
     lost.kill()
     end_of(lost)
@@ -232,12 +236,12 @@ def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_pa
     master.kill()
     code, errors = end_of(run)
     assert code == 1
-    assert "the workers' master was killed; --resume goes on, with workers that are started anew" in errors
+    assert "The Locust master was killed. Restart the workers and continue the run with --resume." in errors
     sent, kept_in = 0, set()
     for one in workers:
         code, errors = end_of(one)
         assert code == 1
-        file = Path(re.search(r"what was measured is in (\S+)", errors)[1])
+        file = Path(re.search(r"Saved the unfinished measurements to (\S+)", errors)[1])
         kept_in.add(file)
         kept = json.loads(file.read_text())
         [result] = [event for event in kept["events"] if event["event"] == "result"]

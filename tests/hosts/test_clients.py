@@ -201,7 +201,7 @@ def test_one_with_other_files_is_refused(away, study, tree, changed):
     with changed(tree / "loadtests" / "cli.py"):
         code, _, errors = away.run("run", study(test=LATENCY.format("1s")), *HOSTS)
     assert code == 1
-    assert f"{OtherMachine.second} does not have what is here: loadtests/cli.py; bring it" in errors
+    assert f"{OtherMachine.second}: these files differ from this machine: loadtests/cli.py. Copy them" in errors
 
 
 ELSEWHERE = ("--servers", OtherMachine.where)
@@ -220,7 +220,7 @@ ONCE = "each client, and the machine of the servers, is another"
         (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
         (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),
         (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared; prepare it: "),
-        (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest makes its load on this machine alone"),
+        (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest only generates load on this machine"),
         (
             USERS.format("users = 4"),
             ["--injectors", "2", *HOSTS],

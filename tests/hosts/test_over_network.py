@@ -187,7 +187,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, command, folder):
         # Redis' agent has taken that machine for the run already.
         (
             2, REDIS, ["--services", "redis=ssh://second", "--clients", "ssh://root@second"],
-            "ssh://root@second: another run, or `hosts prepare`, is going on there",
+            "ssh://root@second: another run or `hosts prepare` is using the machine",
         ),
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ WRITE = "write a service and its machine: redis=ssh://user@host"
         ("redis=c", f"--services: 'redis=c': {WRITE}"),
         (
             "origin=ssh://c",
-            "--services: unknown service that can be on a machine of its own 'origin'; there are: redis",
+            "--services: unknown service that can run on a separate machine 'origin'; there are: redis",
         ),
         ("redis=ssh://bench@other", "--services: each service, the servers and each client is on another machine"),
         ("redis=ssh://c,redis=ssh://d", "--services: redis is named twice; a service has one machine"),
@@ -170,7 +170,7 @@ def test_all_machines_can_be_named_in_a_file(away, measured, hosts_file):
         (
             "servers = 'ssh://a'",
             ("--servers", "ssh://a"),
-            "says where everything is; leave out --servers, --clients and",
+            "names all hosts; leave out --servers, --clients and",
         ),
         ("server = 'ssh://a'", (), "server: is not a key here; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),

@@ -108,7 +108,7 @@ def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machine
     # Meanwhile nothing is prepared there: the files are those of the run.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
     assert code == 1
-    assert errors.endswith(f"error: {machines.where}: a run is going on there; wait for its end\n")
+    assert errors.endswith(f"error: {machines.where}: a run is using the machine; wait for its end\n")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -150,7 +150,7 @@ def test_a_file_that_is_not_as_here_is_named_before_anything_is_started(at_hand,
         code, _, errors = at_hand("run", study(), "--servers", machines.where)
     assert code == 1
     assert errors == (
-        f"error: {machines.where} does not have what is here: supervisor/conf.d/gunicorn.conf; bring it: "
+        f"error: {machines.where}: these files differ from this machine: supervisor/conf.d/gunicorn.conf. Copy them: "
         f"loadtests hosts prepare {machines.where}\n"
     )
 

@@ -54,7 +54,7 @@ def kill_the_guard(supervised, below, *groups):
 def test_where_the_guard_is_killed_all_ends_and_a_line_says_so(groups, free_port):
     supervised = hosts.at("local").supervise({"BENCH_PORT": str(free_port), "BENCH_BIND": "127.0.0.1"})
     below = []
-    with pytest.raises(UserError, match=r"^supervisord was ended by somebody else"), supervised:
+    with pytest.raises(UserError, match=r"^another program ended supervisord"), supervised:
         kill_the_guard(supervised, below, *groups)
     assert below
     assert not [one for one in below if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]

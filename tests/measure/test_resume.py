@@ -102,14 +102,14 @@ def test_another_machine_other_packages_and_an_edited_setup_are_refused(
     run.update(setups={**run.record.setups, "uvicorn": dataclasses.replace(uvicorn, config=uvicorn.config + edited)})
     bench_of.host.known |= known
     monkeypatch.setattr(other_stacks, "versions", lambda names: stacks)
-    with pytest.raises(UserError, match=f"since it was begun the {changed} changed; start a new run"):
+    with pytest.raises(UserError, match=f"the {changed} changed since the run started; start a new run"):
         resume(run.path, bench_of)
 
 
 @pytest.mark.parametrize(
     ("tests", "file", "now", "why"),
     [
-        ({"journey": JOURNEY}, "mine.py", "# edited", "since it was begun the journeys' files changed; start a new"),
+        ({"journey": JOURNEY}, "mine.py", "# edited", "the journeys' files changed since the run started; start a new"),
         ({"latency": POST}, "body.txt", SECRET.upper(), r"body_file: .*body.txt has changed since the run was begun;"),
         ({"latency": POST}, "body.txt", None, r"body_file: .*body.txt cannot be read: No such file or directory$"),
     ],
@@ -197,5 +197,5 @@ def test_secret_headers_are_not_kept(begun, bench_of):
     assert [name for name, text in texts(run.path).items() if "hunter2" in text] == []
     [request] = Run.open(run.path).record.study.tests[0].requests
     assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
-    with pytest.raises(UserError, match="its requests have Cookie, whose value a run folder does not keep"):
+    with pytest.raises(UserError, match="its requests have Cookie, whose values a run folder doesn't contain"):
         resume(run.path, bench_of)

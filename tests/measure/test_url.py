@@ -93,7 +93,7 @@ def test_a_replay_lasts_as_long_as_its_recording_unless_it_is_cut(mix):
         ({"workload": True, "method": "POST"}, "--workload names the requests"),
         ({"workload": True, "headers": ("A: b",)}, "--workload names the requests"),
         ({"workload": True, "body": ""}, "--workload names the requests"),
-        ({"workload": True, "speed": 1, "rate": 5.0}, "does not go with --rate"),
+        ({"workload": True, "speed": 1, "rate": 5.0}, "leave out --rate"),
         ({"workload": True, "url": f"{URL}a"}, r"--workload names the paths; write the URL without one: .*8000$"),
     ],
 )

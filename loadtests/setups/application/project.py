@@ -150,7 +150,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     facts.update(load(servers.bin / "python", entry_points))
     facts.update(entry_points, packages=overlay.versions(servers.bin / "python"))
     if facts["debug"]:
-        remarks.append("DEBUG is on: it is measured as it is, but nobody should serve it so")
+        remarks.append("DEBUG is on: the run measures it, but don't use it in production")
     base = None
     if options.base is not None:
         base = find(dataclasses.replace(options, app=options.base, base=None), setups, services, page)
@@ -192,7 +192,7 @@ def unloaded(options: Options) -> Found:
         websocket=options.websocket,
         base=unloaded(dataclasses.replace(options, app=options.base, base=None)).application if options.base else None,
     )
-    return Found(application, ("the project was not loaded: what it lacks for a setup shows when it runs",), {})
+    return Found(application, ("the project was not loaded; missing parts are reported when it runs",), {})
 
 
 def read_env_file(file: Path) -> dict[str, str]:
