@@ -31,9 +31,7 @@ def command(
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[
-        str, typer.Option(help="Path to request. Choose a path with a similar cost to your own pages.")
-    ] = "/",
+    path: Annotated[str, typer.Option(help="Path to request, which costs as much as your own pages.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="Time limit; more time gives a more certain answer.")] = "10m",
     output: OutputFolder = None,

@@ -31,8 +31,7 @@ Texts = list[str] | None
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --precision.",
-        rich_help_panel=LENGTH,
+        help="Minutes for the whole run: as many blocks as fit. Not with --blocks, --precision.", rich_help_panel=LENGTH
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -51,9 +50,7 @@ AllowRemote = Annotated[
 ]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
-Anyway = Annotated[
-    bool, typer.Option("--ignore-busy", help="Run on a busy machine without confirmation, and don't stop early.")
-]
+Anyway = Annotated[bool, typer.Option("--ignore-busy", help="Don't ask or stop early on a busy machine.")]
 Hopless = Annotated[
     bool, typer.Option("--hopless", help="Add each ASGI setup again, with hopless: Django with fewer thread hops.")
 ]

@@ -72,7 +72,9 @@ def command(
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option("--precision", help="Add blocks until every interval is within this: 2%.", rich_help_panel=LENGTH),
+        typer.Option(
+            "--precision", help="Add blocks until every ratio is precise to this: 2%.", rich_help_panel=LENGTH
+        ),
     ] = None,
     max_time: Annotated[
         str | None,
