@@ -72,9 +72,7 @@ def command(
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option(
-            "--precision", help="Add blocks until every ratio is precise to this: 2%.", rich_help_panel=LENGTH
-        ),
+        typer.Option("--precision", help="Add blocks until all ratios are this precise: 2%.", rich_help_panel=LENGTH),
     ] = None,
     max_time: Annotated[
         str | None,
