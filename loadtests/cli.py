@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Annotated, Any
@@ -28,7 +29,7 @@ from loadtests.commands import (
 )
 from loadtests.commands import list as list_
 from loadtests.commands.console import fail
-from loadtests.errors import NO_ROOM, PROGRAM, UserError, called, shown
+from loadtests.errors import NO_ROOM, PROGRAMS, UserError, called, shown
 
 
 class _Flags:
@@ -60,7 +61,7 @@ app = typer.Typer(
     help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`. "
     "Environment variables such as WORKERS and PORT change how a setup is started (docs/setups.rst).",
     no_args_is_help=True,
-    add_completion=called() == PROGRAM,  # shells can complete `loadtests`, but not `python -m loadtests`
+    add_completion=called() in PROGRAMS,  # shells can complete `loadtests`, but not `python -m loadtests`
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -84,8 +85,11 @@ def _general(
     version: Annotated[
         bool, typer.Option("--version", callback=version.show, is_eager=True, help="Show the version and exit.")
     ] = False,
+    node: Annotated[str, typer.Option(metavar="<path>", help="Node.js for the load generator. [env var: NODE]")] = "",
 ) -> None:
     """Handle the options before a command."""
+    if node:
+        os.environ["NODE"] = node
 
 
 def main() -> None:

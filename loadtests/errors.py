@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-PROGRAM = "loadtests"  # the command that `make setup` installs next to Python
+PROGRAM = "loadtests"  # the command that `make setup` and pip install next to Python
+PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the same command under the distribution's name
 
 MOST_SHOWN = 100  # characters
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # errors that the user solves by making room
@@ -21,7 +22,8 @@ class UserError(Exception):
 
 def called() -> str:
     """Return the command as the user typed it, ``loadtests`` or ``python -m loadtests``. Messages name commands so."""
-    return PROGRAM if Path(sys.argv[0]).name == PROGRAM else f"python -m {PROGRAM}"
+    name = Path(sys.argv[0]).name
+    return name if name in PROGRAMS else f"python -m {PROGRAM}"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -15,7 +15,9 @@ from pathlib import Path
 from loadtests.errors import UserError, shown_end
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "results"
+# The wheel has this tree inside a package, django_serving_benchmark (tools/wheel.py). Nothing is written into it.
+INSTALLED = (ROOT / "__init__.py").is_file()
+RESULTS = (Path.cwd() if INSTALLED else ROOT) / "results"
 STUDIES = ROOT / "loadtests" / "studies"
 SUPERVISOR = ROOT / "supervisor"
 
@@ -65,14 +67,14 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def cache() -> Path:
-    """Return the folder of files that outlive a command: overlays of users' projects, and unfinished measurements.
+    """Return the folder of environments, overlays of users' projects, and unfinished measurements.
 
     Raises:
         UserError: If another user owns the folder. That user could change the code that a server imports from it.
     """
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     folder = Path(home) / "django-serving-benchmark"
-    for place in (folder, folder / "overlays", folder / "pycache"):
+    for place in (folder, folder / "environments", folder / "overlays", folder / "pycache"):
         if place.exists() and place.stat().st_uid != os.getuid():
             raise UserError(f"{place} belongs to another user; remove it, or set XDG_CACHE_HOME to another folder")
     return folder

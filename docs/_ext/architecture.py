@@ -23,7 +23,7 @@ class Layer(NamedTuple):
 
 # From the top to the bottom. Each imports only from below itself.
 LAYERS = (
-    Layer(("__main__",), "the way in"),
+    Layer(("__main__", "installed"), "the way in"),
     Layer(("cli",), "registers the commands; exit codes"),
     Layer(("commands",), "a file a command: its options, one call, what is printed"),
     Layer(("cluster",), "the master and the workers of a load in several parts, as programs"),

@@ -7,10 +7,7 @@ import functools
 import itertools
 import math
 import os
-import re
 import secrets
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -23,11 +20,11 @@ from loadtests.engines.merge import merge
 from loadtests.engines.timeline import Event, Timeline
 from loadtests.files import ROOT
 from loadtests.records import Result
+from loadtests.setups import environment
 from loadtests.workload.load import Load
 
 PROGRAM = "generator"  # the program's name in a worker
 GENERATOR = ROOT / "loadtests" / "generator"
-OLDEST_NODE = (20, 18, 1)  # undici 7 needs it
 # MB of short-lived objects before the garbage collector runs, so that it interrupts sending less often
 YOUNG_GENERATION = "--max-semi-space-size=32"
 
@@ -46,14 +43,13 @@ def require() -> str:
     Raises:
         EngineError: If Node or its packages are missing or too old. The message explains how to install them.
     """
-    path = shutil.which("node")
-    oldest = ".".join(map(str, OLDEST_NODE))
+    path = environment.node()
+    oldest = ".".join(map(str, environment.OLDEST_NODE))
     if path is None:
         raise EngineError(f"there is no node on PATH; install Node.js {oldest} or newer (https://nodejs.org)")
-    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
-    if numbers < OLDEST_NODE:
-        raise EngineError(f"{path} is Node {version or 'of unknown version'}; {oldest} or newer is needed")
+    if (version := environment.node_version(path)) < environment.OLDEST_NODE:
+        found = f"v{'.'.join(map(str, version))}" if version else "of unknown version"
+        raise EngineError(f"{path} is Node {found}; {oldest} or newer is needed")
     if not (ROOT / "node_modules" / "undici").is_dir():
         raise EngineError("the generator's packages are not installed; run `make setup`")
     return path

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests.errors import UserError, called, shown
-from loadtests.files import ROOT
+from loadtests.files import INSTALLED, ROOT
 from loadtests.hosts.error_tail import ErrorTail
 from loadtests.hosts.link import FOLDER, LOCK, MARKER, Address, failure, refuse_others
 from loadtests.observe import machine
@@ -98,6 +98,8 @@ def tracked() -> list[str]:
     Raises:
         UserError: If git can't list them.
     """
+    if INSTALLED:
+        raise UserError("other machines get the files of a clone of the repository; run this command in a clone")
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True

@@ -38,7 +38,9 @@ MOST_SHOWN = 4096  # bytes of its output if it doesn't start
 
 # The two lines that a user types (README), with the harness's supervisord for every PATH of the served project.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
-COMMAND = f'. supervisor/defaults.sh && exec "{SUPERVISORD}" --nodaemon -c "$PWD/supervisor/supervisord.conf"'
+# pip can install commands into another folder than Python's, such as ~/.local/bin.
+DAEMON = f'"{SUPERVISORD}"' if SUPERVISORD.exists() else f'"{sys.executable}" -m supervisor.supervisord'
+COMMAND = f'. supervisor/defaults.sh && exec {DAEMON} --nodaemon -c "$PWD/supervisor/supervisord.conf"'
 
 
 class Supervisor:

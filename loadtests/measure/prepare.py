@@ -27,7 +27,7 @@ from loadtests.plan.study import Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
 from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, RunRecord, ServiceHost, SetupRecord
-from loadtests.setups import other_stacks, services
+from loadtests.setups import environment, other_stacks, services
 from loadtests.setups.application import Application, project, sample
 from loadtests.setups.application.own_websocket import without_secrets
 from loadtests.setups.application.progress import Announce, silent
@@ -60,7 +60,7 @@ def require(study: Study, options: RunOptions) -> None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
     if options.own is not None:
-        project.unloaded(options.own)
+        project.unloaded(options.own, environment.own_bin())  # nothing is installed for it yet
 
 
 def prepare(

@@ -18,8 +18,9 @@ from typing import Any, TypedDict
 
 import psutil
 
+from loadtests import files
 from loadtests.files import ROOT
-from loadtests.setups import redis
+from loadtests.setups import environment, redis
 from loadtests.setups.needs import SYSTEM
 
 SYSCTLS = (
@@ -115,7 +116,7 @@ def versions() -> dict[str, Any]:
         "python_compiler": platform.python_compiler(),
         "gil": getattr(sys, "_is_gil_enabled", lambda: True)(),
         "openssl": ssl.OPENSSL_VERSION,
-        "node": _output("node", "--version"),
+        "node": _output(environment.node() or "node", "--version"),
         "redis": redis.version(),
         "nginx": _version("nginx", "-v"),
         "apache": _version("apache2", "-v") or _version("httpd", "-v"),
@@ -126,6 +127,8 @@ def versions() -> dict[str, Any]:
 
 def git() -> dict[str, Any]:
     """Return the revision of this project and whether there are uncommitted changes, or None if git doesn't know."""
+    if files.INSTALLED:  # a repository around the environment is the user's
+        return {"revision": None, "dirty": None}
     status = _output("git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no")
     revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
     return {"revision": revision, "dirty": None if status is None else status != ""}

@@ -16,9 +16,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from loadtests.files import ROOT
-from loadtests.setups import other_stacks, redis
-
-HERE = Path(sys.executable).parent
+from loadtests.setups import environment, other_stacks, redis
 
 # Folders of servers that are often not in a user's PATH. supervisor/nginx.sh also searches them.
 SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
@@ -33,7 +31,7 @@ def module(name: str) -> Callable[[Path], bool]:
     """Check whether this Python finds a module, without importing it."""
 
     def found(bin: Path) -> bool:
-        if bin == HERE:
+        if bin == Path(sys.executable).parent:
             return _found_here(name)
         ask = f"import sys, importlib.util; sys.exit(importlib.util.find_spec({name!r}) is None)"
         return subprocess.run([bin / "python", "-c", ask], capture_output=True, check=False).returncode == 0
@@ -58,8 +56,8 @@ def system(name: str) -> Callable[[Path], bool]:
 
 def peer(name: str, package: str) -> Callable[[Path], bool]:
     """Check whether Node and a package of a peer in peers/ are installed."""
-    node = system("node")
-    return lambda bin: node(bin) and (ROOT / "peers" / name / "node_modules" / package / "package.json").is_file()
+    about = ROOT / "peers" / name / "node_modules" / package / "package.json"
+    return lambda bin: about.is_file() and environment.node() is not None
 
 
 def rails(bin: Path) -> bool:
@@ -111,8 +109,8 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "websockets": (module("websockets"), "pip install websockets"),
     "wsproto": (module("wsproto"), "pip install wsproto"),
     "python-socketio": (module("socketio"), "pip install python-socketio"),
-    "node-ws": (peer("ws", "ws"), "make peers"),
-    "node-socketio": (peer("socketio", "socket.io"), "make peers"),
+    "node-ws": (peer("ws", "ws"), "make peers, in a clone"),
+    "node-socketio": (peer("socketio", "socket.io"), "make peers, in a clone"),
     "action-cable": (
         rails,
         "apt-get install --no-install-recommends ruby-actioncable ruby-railties puma ruby-redis (Debian)",
@@ -137,9 +135,9 @@ def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:
 
     Args:
         needs: The names of the needs.
-        bin: The directory of the servers' Python and commands. The default is this Python's.
+        bin: The directory of the servers' Python and commands. The default is the sample project's.
     """
-    return [name for name in needs if not NEEDS[name][0](bin or HERE)]
+    return [name for name in needs if not NEEDS[name][0](bin or environment.bin())]
 
 
 def missing(needs: Iterable[str], bin: Path | None = None) -> str | None:

@@ -6,9 +6,9 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
-from pathlib import Path
 from urllib.parse import urlsplit
+
+from loadtests.setups import environment
 
 PORT = 6379  # the default port of a URL
 CONNECT_S = 3.0
@@ -16,7 +16,7 @@ CONNECT_S = 3.0
 
 def executable() -> str | None:
     """Return the path of the system's redis-server, or of the copy that `make setup` installs next to Python."""
-    bundled = str(Path(sys.executable).parent)
+    bundled = str(environment.own_bin())
     system = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder != bundled]
     return shutil.which("redis-server", path=os.pathsep.join([*system, bundled]))
 

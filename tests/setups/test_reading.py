@@ -185,11 +185,11 @@ def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(
 
 def test_a_peer_is_there_once_node_and_its_packages_are(machine):
     executable(machine / "bin/node")
-    assert missing("node-ws") == "node-ws is not installed: make peers"
+    assert missing("node-ws") == "node-ws is not installed: make peers, in a clone"
     executable(machine / "peers/ws/node_modules/ws/package.json")
     assert missing("node-ws") is None
     (machine / "bin/node").unlink()
-    assert missing("node-ws") == "node-ws is not installed: make peers"
+    assert missing("node-ws") == "node-ws is not installed: make peers, in a clone"
 
 
 def test_mod_wsgi_needs_the_apache_whose_headers_it_was_compiled_with(machine):

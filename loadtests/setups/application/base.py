@@ -13,7 +13,7 @@ from pathlib import Path
 from loadtests import files, setups
 from loadtests.cleanup import program
 from loadtests.errors import UserError, reason_of
-from loadtests.setups import WEBSOCKET, Setup, other_stacks
+from loadtests.setups import WEBSOCKET, Setup, environment, other_stacks
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.workload import Load, Request
 
@@ -177,8 +177,8 @@ def entry_first(env: Mapping[str, str]) -> str:
     return os.pathsep.join(filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]))
 
 
-def sample() -> Application:
-    """Return the project in testproject/ with the Python that PYTHON names.
+def sample(bin: Path | None = None) -> Application:
+    """Return the project in testproject/ with the Python in ``bin``, by default the Python that PYTHON names.
 
     Raises:
         UserError: If that Python has no environment.
@@ -191,7 +191,7 @@ def sample() -> Application:
         wsgi="testproject.wsgi:application",
         asgi="testproject.asgi:application",
         settings="testproject.settings.base",
-        bin=other_stacks.python(python) if python else Path(sys.executable).parent,
+        bin=bin or (other_stacks.python(python) if python else environment.bin()),
         health="/healthz",
         before=("python", "manage.py", "prepare"),
     )

@@ -10,22 +10,18 @@ import dataclasses
 import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError
 from loadtests.files import ROOT
-from loadtests.setups import Setup
+from loadtests.setups import Setup, environment
 
-INSTALLED_WITHIN_S = 900.0
-REQUIREMENTS = ROOT / "requirements.txt"
 HOPLESS = ROOT / "packages" / "hopless"
 HOPLESS_HERE = f"hopless @ {HOPLESS.as_uri()}"
 CONSTRAINTS = "constraints.txt"
@@ -70,7 +66,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
     Raises:
         UserError: If it can't be created.
     """
-    if python.parent.resolve() == Path(sys.executable).parent.resolve():
+    if python.parent.resolve() == environment.own_bin().resolve():
         return Overlay(python.parent)  # every server is installed in the benchmark's own environment
     pins = requirements(setups, extra)
     # The overlay depends on the Python, its package folders and the code of hopless.
@@ -78,7 +74,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
     key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
     folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _opened_lock(folder.parent / f"{folder.name}.lock") as lock:
+    with environment.opened_lock(folder.parent / f"{folder.name}.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / "made-for.json"
         missing = pins
@@ -103,7 +99,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
     """Return the requirements of these setups and the ``extra`` packages. hopless is the version in this repository."""
     names = {*extra, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
-    lines = [line.split("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
+    lines = [line.split("#")[0].strip() for line in environment.REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
     return [line for line in [*lines, HOPLESS_HERE] if line and _package(line) in names]
 
 
@@ -111,14 +107,6 @@ def versions(python: Path) -> dict[str, str]:
     """Return the version of every package that this Python finds."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
-
-
-def _opened_lock(path: Path) -> IO[str]:
-    """Open a lock file for writing. Opening a link would empty the file that it leads to."""
-    try:
-        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w")
-    except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror}; remove it") from None
 
 
 def _make(folder: Path, python: Path) -> None:
@@ -133,7 +121,7 @@ def _make(folder: Path, python: Path) -> None:
 
 
 def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
-    """Install the ``missing`` servers one by one next to the project's packages.
+    """Install the ``missing`` servers next to the project's packages: with uv, or if that fails one by one with pip.
 
     Returns:
         The reason for each requirement that could not be installed.
@@ -144,6 +132,8 @@ def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) ->
     own = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
     left_out = {}
+    if environment.uv() is not None and _install_with_uv(folder, missing, {_package(line) for line in kept}):
+        missing = []
     for line in missing:
         try:
             _output([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
@@ -159,10 +149,31 @@ def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) ->
     return left_out
 
 
+def _install_with_uv(folder: Path, missing: list[str], kept: set[str]) -> bool:
+    """Install all servers with uv, and return whether that worked.
+
+    uv doesn't find the project's packages through project.pth, and must not install them again.
+    """
+    wanted, solved = folder / "wanted.txt", folder / "solved.txt"
+    wanted.write_text("\n".join(missing), encoding="utf-8")
+    python = ("--python", str(folder / "bin" / "python"))
+    constraint = ("--constraint", str(folder / CONSTRAINTS))
+    try:
+        environment.run_uv("pip", "compile", *python, *constraint, "--no-annotate", "-o", str(solved), str(wanted))
+        lines = [line for line in solved.read_text(encoding="utf-8").splitlines() if _package(line) not in kept]
+        solved.write_text("\n".join(lines), encoding="utf-8")
+        environment.run_uv("pip", "install", *python, "--no-deps", "--requirement", str(solved))
+    except UserError:
+        return False
+    return True
+
+
 def _package(requirement: str) -> str:
     match = re.match(r"[\w.-]+", requirement)
     return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
 def _output(command: list[str | Path]) -> str:
-    return program.output(command, "the overlay for the project's Python cannot be made", INSTALLED_WITHIN_S)
+    return program.output(
+        command, "the overlay for the project's Python cannot be made", environment.INSTALLED_WITHIN_S
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.util
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.records.decode import duration
-from loadtests.setups import FETCHING, SAMPLES, Setup, require_knobs, without_servers
+from loadtests.setups import FETCHING, SAMPLES, Setup, environment, require_knobs, without_servers
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
@@ -177,20 +178,22 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     )
 
 
-def unloaded(options: Options) -> Found:
-    """Return the project without running any of its code.
+def unloaded(options: Options, bin: Path | None = None) -> Found:
+    """Return the project without running any of its code, with the Python in ``bin``.
 
     Raises:
         UserError: If the folder isn't valid.
     """
     application = dataclasses.replace(
-        sample(),
+        sample(bin),
         directory=_directory(options.app),
         before=_words(options.before),
         host=options.host or None,
         own=True,
         websocket=options.websocket,
-        base=unloaded(dataclasses.replace(options, app=options.base, base=None)).application if options.base else None,
+        base=unloaded(dataclasses.replace(options, app=options.base, base=None), bin).application
+        if options.base
+        else None,
     )
     return Found(application, ("the project was not loaded; missing parts are reported when it runs",), {})
 
@@ -274,9 +277,12 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     if active := os.environ.get("VIRTUAL_ENV"):
         places.insert(0, Path(active))
     for place in places:
-        if (place / "bin" / "python").exists() and place.resolve() != Path(sys.prefix).resolve():
+        ours = place.resolve() == Path(sys.prefix).resolve() and not files.INSTALLED
+        if (place / "bin" / "python").exists() and not ours:
             return (place / "bin" / "python").absolute(), []
-    return Path(sys.executable), [
+    if files.INSTALLED and importlib.util.find_spec("django"):  # nothing of ours needs it: it is the project's
+        return Path(sys.executable), []
+    return environment.bin() / "python", [
         "no virtual environment was found next to the project: it is served with the benchmark's own Python and "
         "Django; name another with --python"
     ]

@@ -10,6 +10,7 @@ import django
 import pytest
 
 from loadtests import setups
+from loadtests.setups import environment
 from loadtests.setups.application import overlay
 from loadtests.setups.application.project import Options, find
 
@@ -52,7 +53,7 @@ def index(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     pins = tmp_path / "requirements.txt"
     pins.write_text("")
-    monkeypatch.setattr(overlay, "REQUIREMENTS", pins)
+    monkeypatch.setattr(environment, "REQUIREMENTS", pins)
 
     def release(name, version, needs="", pinned=False):
         about = f"{name}-{version}.dist-info"
