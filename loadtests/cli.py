@@ -23,6 +23,7 @@ from loadtests.commands import (
     report,
     run,
     serve,
+    token,
     version,
     worker,
     workload,
@@ -69,7 +70,7 @@ app = typer.Typer(
 # In the order of the help. Commands import their modules when they run, so that `--help` and errors appear immediately.
 PANELS = {
     "Commands": (run, report, list_, doctor, check, advise, compare, load, capacity),
-    "Advanced": (profile, serve, worker, workload, origin),
+    "Advanced": (profile, serve, worker, token, workload, origin),
 }
 for panel, modules in PANELS.items():
     for module in modules:

@@ -15,7 +15,7 @@ import traceback
 
 import gevent
 
-from loadtests.cluster.keys import encrypt
+from loadtests.cluster.keys import secure_worker
 from loadtests.cluster.worker import Carrier, connected, end, take_part
 from loadtests.errors import UserError
 from loadtests.files import ROOT
@@ -42,8 +42,8 @@ def join(host: str, port: int, token: str, within_s: float = MASTER_WITHIN_S) ->
     logging.getLogger("locust").setLevel(logging.CRITICAL)
     open_as_many_files_as_allowed()
     _wait_for(host, port, within_s)
-    encrypt(token)
-    runner = connected(host, port, f"what listens at {host}:{port} does not know this token")
+    secure_worker(token)
+    runner = connected(host, port, f"{host}:{port} doesn't accept this token")
     print(f"Connected to the run at {host}:{port}. The worker stops when the run ends.", file=sys.stderr)
     about = {
         "files": deploy.digests(ROOT, deploy.of_load()),

@@ -1,39 +1,69 @@
-"""Encrypt the connections between Locust's master and workers (CurveZMQ, curvezmq.org).
+"""Encrypt the messages between Locust's master and workers (CurveZMQ, curvezmq.org).
 
-The keys come from the token of a cluster. A client without the token can neither send nor receive data.
+A worker accepts only the master whose public key its token contains. The master accepts only the workers' key, which it
+checks over ZAP (rfc.zeromq.org/spec/27).
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from typing import Any
 
-import zmq
+import gevent
+import zmq.green as zmq
 from locust.rpc import zmqrpc
 from zmq.utils import z85
 
+from loadtests.engines.load_token import KEY_BYTES, MASTER, WORKERS, hide, key
 
-def encrypt(token: str, most_bytes: int = -1) -> None:
-    """Make Locust's sockets in this process encrypt their data.
+ZAP = "inproc://zeromq.zap.01"
+DOMAIN = b"load"  # with a domain, no connection is accepted without an answer over ZAP
 
-    The SHA-256 of the token is the master's secret key, so a worker that knows the token knows the master's public key.
-    Each worker generates its own pair of keys.
 
-    Args:
-        token: The token of the cluster.
-        most_bytes: The maximum size of a message. A socket closes a connection with a longer message.
+def secure_master(token: str, max_bytes: int) -> None:
+    """Encrypt Locust's sockets of this process as the master with the run's token.
+
+    A worker that sends a message of more than ``max_bytes`` loses its connection.
     """
-    secret = z85.encode(hashlib.sha256(token.encode()).digest())
+    workers = z85.decode(zmq.curve_public(z85.encode(key(token, WORKERS))))
+
+    def set_keys(socket: Any) -> None:
+        authority = socket.context.socket(zmq.REP)
+        authority.bind(ZAP)
+        gevent.spawn(_admit, authority, workers)
+        socket.maxmsgsize = max_bytes
+        socket.zap_domain, socket.curve_server = DOMAIN, True
+        socket.curve_secretkey = z85.encode(key(token, MASTER))
+
+    _secure(set_keys)
+
+
+def _admit(authority: Any, known: bytes) -> None:
+    while True:
+        version, number, *_, public = authority.recv_multipart()
+        status = b"200" if public == known else b"400"
+        authority.send_multipart([version, number, status, b"", b"", b""])
+
+
+def secure_worker(token: str) -> None:
+    """Encrypt Locust's sockets of this process as a worker with the workers' token."""
+    keys = bytes.fromhex(token)
+    master, secret = z85.encode(keys[:KEY_BYTES]), z85.encode(keys[KEY_BYTES:])
+
+    def set_keys(socket: Any) -> None:
+        socket.curve_serverkey = master
+        socket.curve_publickey, socket.curve_secretkey = zmq.curve_public(secret), secret
+
+    _secure(set_keys)
+
+
+def _secure(set_keys: Callable[[Any], None]) -> None:
+    hide()
     sockets: Any = zmqrpc.BaseSocket
     plain = sockets.__init__
 
-    def init(self: Any, kind: int, *rest: Any) -> None:
-        plain(self, kind, *rest)
-        self.socket.maxmsgsize = most_bytes
-        if kind == zmq.ROUTER:
-            self.socket.curve_server, self.socket.curve_secretkey = True, secret
-        else:
-            self.socket.curve_publickey, self.socket.curve_secretkey = zmq.curve_keypair()
-            self.socket.curve_serverkey = zmq.curve_public(secret)
+    def init(self: Any, *arguments: Any) -> None:
+        plain(self, *arguments)
+        set_keys(self.socket)
 
     sockets.__init__ = init

@@ -1,8 +1,8 @@
 """Run Locust's master between the harness and the workers of a load: ``python -m loadtests.cluster.master``.
 
-The first line of input contains the ``token`` of the cluster. Its keys encrypt all connections (keys.py), so a client
-without the token can neither send nor receive data. The master listens on the loopback interface, unless the first line
-has another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
+The first line of input contains the run's ``token``. Its keys encrypt all connections (keys.py), so a client without
+the workers' token can neither send nor receive data. The master listens on the loopback interface, unless the first
+line has another ``host`` and ``port``. It then writes ``{"event": "listening", "port": <n>}``.
 
 Each further line, in and out, is the number of a worker, a space, and a message of the harness to the worker or an
 event of the worker. If the first line has a ``host``, users start the workers and the master numbers them. Otherwise
@@ -29,7 +29,7 @@ from locust.env import Environment
 from locust.exception import RPCError
 from locust.rpc import zmqrpc
 
-from loadtests.cluster.keys import encrypt
+from loadtests.cluster.keys import secure_master
 from loadtests.hosts import wire
 
 BEATS = 9  # the number of heartbeats that a worker may miss, one per second
@@ -87,7 +87,7 @@ class Master:
     def __init__(self, out: IO[bytes], token: str, host: str = "", port: int = 0) -> None:
         runners.HEARTBEAT_LIVENESS = BEATS
         zmqrpc.Server = Server  # type: ignore[misc]
-        encrypt(token, READ_BYTES)
+        secure_master(token, READ_BYTES)
         self._runner: Any = Environment().create_master_runner(host or LOOPBACK, port)
         self._numbers = itertools.count() if host else None
         self._out = out

@@ -44,7 +44,7 @@ from gevent.queue import Queue
 from locust import runners
 from locust.env import Environment
 
-from loadtests.cluster.keys import encrypt
+from loadtests.cluster.keys import secure_worker
 from loadtests.cluster.master import HERE, LONGEST, TO_HARNESS, TO_WORKER
 from loadtests.engines import locust, node
 from loadtests.errors import UserError
@@ -267,7 +267,7 @@ def carry(first: Event) -> None:
         if first["program"] == locust.PROGRAM:
             stack.enter_context(cores.pinned(core))  # also pins the threads that Locust starts
             open_as_many_files_as_allowed()
-        encrypt(first["token"])
+        secure_worker(first["token"])
         runner = connected("127.0.0.1", first["port"], "may sshd here forward ports?")
         take_part(runner, Carrier(runner, first["program"], core), first["number"], about)
 

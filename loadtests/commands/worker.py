@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Make load for a run elsewhere that waits for workers (`run --expect-workers`), until it ends.
 
-    The run's token is asked for, unless it is in LOAD_TOKEN, or in the file that LOAD_TOKEN_FILE names.
+    It reads the workers' token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:

@@ -24,6 +24,7 @@ from typing import TypeVar
 
 import msgspec
 
+from loadtests.engines import load_token
 from loadtests.engines.base import EngineError, Others
 from loadtests.engines.generator_process import GeneratorProcess, start, wait_for
 from loadtests.engines.timeline import Event
@@ -59,7 +60,7 @@ class Cluster(GeneratorProcess):
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         super().__init__(popen, errors)
-        self.token = secrets.token_hex(16)
+        self.token = load_token.drawn()
         self.workers: list[Worker] = []
 
     def pass_on(self, number: int, message: Event) -> None:
@@ -109,7 +110,7 @@ class Worker(GeneratorProcess):
 
     def take_part(self, program: str, core: int | None, port: int) -> None:
         """Send the worker its first message. ``port`` is the master's."""
-        token = {"token": self._cluster.token, "number": self._number}
+        token = {"token": load_token.of_workers(self._cluster.token), "number": self._number}
         first = {**token, "program": program, "core": core, "port": port, "apart": self.address is not None}
         self.write_line(json.dumps(first))
 

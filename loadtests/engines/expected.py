@@ -194,6 +194,7 @@ class Expected:
     def _gather(self) -> Meeting:
         _require_free(self.host, self.port)
         given = load_token.given()
+        load_token.hide()
         token = given or load_token.drawn()
         kind = functools.partial(Meeting, token=token)
         core = hosts.at("local").allot(os.environ.get("CORES")).generator[0]
@@ -202,7 +203,7 @@ class Expected:
         atexit.register(self.close)
         meeting.write({"token": token, "host": self.host, "port": self.port})
         wait_for([meeting], "listening", LISTENS_WITHIN_S)
-        print(self._instructions("" if given else token), file=sys.stderr, flush=True)
+        print(self._instructions("" if given else load_token.of_workers(token)), file=sys.stderr, flush=True)
         _listen(meeting, lambda: len(meeting.here) >= self.count, self.max_wait_s)
         self._places = meeting.here[: self.count]
         if (came := len(self._places)) < self.count:
@@ -215,7 +216,7 @@ class Expected:
         lines = [f"Waiting {self.max_wait_s:g} s for {workers}. Start each elsewhere, with this project as it is here:"]
         lines.append(f"  {called()} worker {self.host}:{self.port}")
         if token:
-            lines.append(f"Enter this token when the worker asks for it, or set {load_token.VARIABLE}: {token}")
+            lines.append(f"Enter this token when the worker asks for it, or pass it on standard input: {token}")
         if self.host != LOOPBACK:
             lines.append(
                 f"{self.host}:{self.port} must be on a private network. Anyone with the token can join the run and "

@@ -1,56 +1,95 @@
-"""The token that a run shares with workers that users start (docs/two-machines.rst)."""
+"""The tokens of a run that expects workers (docs/two-machines.rst), and the keys that they yield.
+
+The run's token yields the key pairs of the master and of the workers. The workers' token contains only the master's
+public key and the workers' secret key, so a worker can't act as the master.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import getpass
+import hmac
 import os
+import re
 import secrets
 import sys
-from pathlib import Path
 
-from loadtests.errors import UserError
-from loadtests.files import read
+from loadtests.errors import UserError, called
 
 VARIABLE, FILE = "LOAD_TOKEN", "LOAD_TOKEN_FILE"
-SHORTEST = 16  # characters; the token is a key
-MOST_BYTES = 4096
+STDIN = "/dev/stdin"
+MASTER, WORKERS = "master", "workers"
+KEY_BYTES = 32
+MAX_FILE_BYTES = 4096
+MIN_DIFFERENT_DIGITS = 8  # of 32 drawn hexadecimal digits, fewer are different once in ten million tokens
+OF_RUN, OF_WORKERS = re.compile(r"[0-9a-f]{32,64}"), re.compile(r"[0-9a-f]{128}")
+PR_SET_DUMPABLE = 4
 
 
-def given() -> str | None:
-    """Return LOAD_TOKEN, or the content of LOAD_TOKEN_FILE, or None.
-
-    The function removes both variables from this process's environment, because the servers inherit the environment.
+def given(otherwise: str | None = None) -> str | None:
+    """Return the run's token from the file that LOAD_TOKEN_FILE names, or from another path; None without a path.
 
     Raises:
-        UserError: If the token is too short, or the file can't be read.
+        UserError: If the file can't be read, its token may not be a generated one, or LOAD_TOKEN is set.
     """
-    token, file = os.environ.pop(VARIABLE, None), os.environ.pop(FILE, None)
-    if token is None and file is not None:
-        try:
-            token = read(Path(file), MOST_BYTES).decode(errors="replace")
-        except OSError as error:
-            raise UserError(f"{FILE}: {file} cannot be read: {error.strerror}") from None
-    if token is None:
-        return None
-    if len(token := token.strip()) < SHORTEST:
-        raise UserError(f"the token has {len(token)} characters; at least {SHORTEST} are needed: openssl rand -hex 16")
-    return token
+    text = _from_file(otherwise)
+    if text is not None and not (OF_RUN.fullmatch(text) and len(set(text)) >= MIN_DIFFERENT_DIGITS):
+        raise UserError("the run's token needs 32 to 64 random hexadecimal digits; make one: openssl rand -hex 32")
+    return text
 
 
 def drawn() -> str:
-    """Generate a token."""
-    return secrets.token_hex(16)
+    """Return a new token of a run."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def key(token: str, whose: str) -> bytes:
+    """Return the secret key of the master or of the workers, which the run's token yields."""
+    return hmac.digest(token.encode(), whose.encode(), "sha256")
+
+
+def of_workers(token: str) -> str:
+    """Return the workers' token for the run's token."""
+    import zmq
+    from zmq.utils import z85
+
+    public: bytes = z85.decode(zmq.curve_public(z85.encode(key(token, MASTER))))
+    return (public + key(token, WORKERS)).hex()
 
 
 def required() -> str:
-    """Return the given token, or prompt for it without showing it.
+    """Return the workers' token from LOAD_TOKEN_FILE or standard input. On a terminal, the user types it unseen.
 
     Raises:
-        UserError: If there is no terminal to prompt on.
+        UserError: If this is not a workers' token.
     """
-    if (token := given()) is not None:
-        return token
-    if not sys.stdin.isatty():
-        raise UserError(f"the token of the run is needed: in {VARIABLE}, or in a file that {FILE} names")
-    os.environ[VARIABLE] = getpass.getpass("token of the run: ")
-    return required()
+    text = _from_file(None if sys.stdin.isatty() else STDIN)
+    if text is None:
+        text = getpass.getpass("token of the workers: ").strip()
+    if not OF_WORKERS.fullmatch(text):
+        raise UserError(
+            f"the workers' token has 128 hexadecimal digits; pass the token that the run or `{called()} token` prints, "
+            f"on standard input or in the file of {FILE}"
+        )
+    return text
+
+
+def hide() -> None:
+    """Keep this process's memory and environment from other processes of the user (prctl(2)); programs that it starts
+    aren't concerned."""
+    with contextlib.suppress(AttributeError):  # only Linux has prctl
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _from_file(otherwise: str | None) -> str | None:
+    if VARIABLE in os.environ:
+        raise UserError(f"other processes can read {VARIABLE}; unset it, and name a file or {STDIN} in {FILE}")
+    path = os.environ.pop(FILE, otherwise)
+    if path is None:
+        return None
+    try:
+        with open(path, "rb") as file:  # which may be a pipe
+            return file.read(MAX_FILE_BYTES).decode(errors="replace").strip()
+    except OSError as error:
+        raise UserError(f"{FILE}: {path} cannot be read: {error.strerror}") from None

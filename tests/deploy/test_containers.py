@@ -93,12 +93,13 @@ def test_compose_worker_never_gets_address_of_run(compose):
 def test_compose_publishes_no_port_and_gives_the_token_as_a_file(compose):
     assert all("ports" not in one and "network_mode" not in one for one in compose["services"].values())
     assert compose["networks"]["load"]["internal"] is True
-    for one in compose["services"].values():
-        assert one["secrets"] == ["load_token"]
-        assert one["environment"]["LOAD_TOKEN_FILE"] == "/run/secrets/load_token"
+    for name, secret in (("run", "run_token"), ("worker", "workers_token")):
+        one = compose["services"][name]
+        assert one["secrets"] == [secret]
+        assert one["environment"]["LOAD_TOKEN_FILE"] == f"/run/secrets/{secret}"
         assert not {"LOAD_TOKEN", "JOURNEY_PASSWORD"} & one["environment"].keys()
         assert "TOKEN" not in one["command"]
-    assert compose["secrets"] == {"load_token": {"environment": "LOAD_TOKEN"}}
+    assert {one["environment"] for one in compose["secrets"].values()} == {"RUN_TOKEN", "WORKERS_TOKEN"}
 
 
 def test_kubernetes_starts_a_run_and_as_many_workers_as_it_expects(kubernetes, pods):
@@ -157,7 +158,7 @@ def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
 
 
 def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
-    for pod in pods.values():
+    for name, pod in pods.items():
         spec, first = pod["spec"], pod["spec"]["containers"][0]
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["automountServiceAccountToken"] is False
@@ -167,7 +168,7 @@ def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
         assert environment["LOAD_TOKEN_FILE"] == f"{where['token']}/token"
         assert "LOAD_TOKEN" not in environment
         [secret] = [one["secret"]["secretName"] for one in spec["volumes"] if "secret" in one]
-        assert secret == "load-token"
+        assert secret == f"{name}-token"
 
 
 def test_the_image_has_what_setup_needs_and_no_more():

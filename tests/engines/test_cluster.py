@@ -12,7 +12,7 @@ import sys
 import psutil
 import pytest
 
-from loadtests.engines import EngineError, cluster
+from loadtests.engines import EngineError, cluster, load_token
 from loadtests.engines.expected import Expected
 from loadtests.engines.generator_process import wait_for
 from loadtests.errors import UserError
@@ -69,7 +69,7 @@ HOSTILE = """
 import json, sys
 import locust, msgpack
 from locust.rpc import Message, zmqrpc
-from loadtests.cluster.keys import encrypt
+from loadtests.cluster.keys import secure_worker
 from loadtests.observe import machine
 
 def say(text):
@@ -77,7 +77,7 @@ def say(text):
 
 here = json.dumps({{"event": "here", "value": {{"files": {{}}, "boot": "another", "machine": machine.describe()}}}})
 first = json.loads(sys.stdin.readline())
-encrypt(first["token"])
+secure_worker(first["token"])
 client = zmqrpc.Client("127.0.0.1", int(sys.argv[1]), "hostile")
 client.send(Message("client_ready", locust.__version__, "hostile"))
 client.recv()
@@ -104,10 +104,10 @@ MISNUMBERED = """
 import sys
 import locust
 from locust.rpc import Message, zmqrpc
-from loadtests.cluster.keys import encrypt
+from loadtests.cluster.keys import secure_worker
 
 port, token = sys.argv[1:]
-encrypt(token)
+secure_worker(token)
 client = zmqrpc.Client("127.0.0.1", int(port), "hostile")
 client.send(Message("client_ready", locust.__version__, "hostile"))
 client.recv()
@@ -182,9 +182,10 @@ def test_a_worker_whose_master_is_silent_ends_itself(there):
             wait_for([worker], "answer", 60)
 
 
-def test_worker_with_own_number_is_refused(monkeypatch, free_port):
-    monkeypatch.setenv("LOAD_TOKEN", token := "0123456789abcdef-of-the-tests")
-    command = [sys.executable, "-c", MISNUMBERED, str(free_port), token]
+def test_worker_with_own_number_is_refused(monkeypatch, free_port, tmp_path):
+    (file := tmp_path / "token").write_text(token := load_token.drawn())
+    monkeypatch.setenv("LOAD_TOKEN_FILE", str(file))
+    command = [sys.executable, "-c", MISNUMBERED, str(free_port), load_token.of_workers(token)]
     expected = Expected(1, "127.0.0.1", free_port, 5)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as worker:
         with pytest.raises(UserError, match=r"^0 of 1 worker came within 5 s$"), expected.working("generator", None):

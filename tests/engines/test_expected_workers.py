@@ -1,7 +1,6 @@
 """Workers that are started elsewhere, by hand here: who takes part in a run, and what is left when somebody is gone."""
 
 import contextlib
-import io
 import json
 import os
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadtests.engines import cluster, node
+from loadtests.engines import cluster, load_token, node
 from loadtests.files import ROOT
 from tests.fixtures.other_machine import running, trials
 from tests.fixtures.waiting import wait_for
@@ -66,19 +65,44 @@ sys.meta_path.insert(0, Finder())
 from loadtests.cli import main
 main()
 """
-TOKEN = "0123456789abcdef-of-the-tests"
+TOKEN = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+WORKERS_TOKEN = load_token.of_workers(TOKEN)
+# As `python -m loadtests worker`. It knows the master's key, and has another one than the workers.
+IMPOSTOR = """
+import sys, zmq
+from zmq.utils import z85
+context = zmq.Context()
+socket = context.socket(zmq.DEALER)
+socket.curve_serverkey = z85.encode(bytes.fromhex(sys.argv[2])[:32])
+socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
+monitor = socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+socket.connect(f"tcp://127.0.0.1:{sys.argv[1]}")
+event, status = __import__("struct").unpack("=hi", monitor.recv_multipart()[0])
+print(event == zmq.EVENT_HANDSHAKE_FAILED_AUTH, status)
+"""
 WITHIN_S = 120
 TOO_LONG_S = 40  # until a run gives up, where each worker that is there has come on a machine that is busy
 
 
 @pytest.fixture
-def expecting(cli, free_port, tmp_path):
+def token_file(tmp_path):
+    """A function: writes a token to a file, and gives its path."""
+
+    def token_file(token):
+        (file := tmp_path / token[:8]).write_text(f"{token}\n")
+        return str(file)
+
+    return token_file
+
+
+@pytest.fixture
+def expecting(cli, free_port, tmp_path, token_file):
     """A function: starts a run that expects workers, whose folder is ``run``."""
 
     def expecting(duration="2s", interleave="true", more="", wait=f"{WITHIN_S}s", setup="gunicorn"):
         study = tmp_path / "study.toml"
         study.write_text(STUDY.format(setup=setup, duration=duration, interleave=interleave) + more)
-        cli.env["LOAD_TOKEN"] = TOKEN
+        cli.env["LOAD_TOKEN_FILE"] = token_file(TOKEN)
         where = ("--expect-workers", 2, "--master-bind", f"127.0.0.1:{free_port}", "--expect-workers-max-wait", wait)
         return cli.start("run", study, *where, "--output", tmp_path / "run", "--ignore-busy")
 
@@ -87,11 +111,11 @@ def expecting(cli, free_port, tmp_path):
 
 
 @pytest.fixture
-def worker(cli, free_port):
+def worker(cli, free_port, token_file):
     """A function: starts a worker that knows a token."""
 
-    def worker(token=TOKEN):
-        cli.env["LOAD_TOKEN"] = token
+    def worker(token=WORKERS_TOKEN):
+        cli.env["LOAD_TOKEN_FILE"] = token_file(token)
         return cli.start("worker", f"127.0.0.1:{free_port}")
 
     return worker
@@ -147,43 +171,50 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
         assert sum(part["planned"] for part in result["generator"]) == result["planned"]
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["workers"]["count"] == len(record["clients"]) == 2
-    assert TOKEN not in errors
-    assert not [
-        file for file in (tmp_path / "run").rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()
-    ]
+    for token in (TOKEN, WORKERS_TOKEN):
+        assert token not in errors
+        assert not [
+            file for file in (tmp_path / "run").rglob("*") if file.is_file() and token.encode() in file.read_bytes()
+        ]
 
 
 def test_only_the_master_listens_where_it_was_said_and_nobody_else_learns_the_token(cli, under_way, free_port):
     run, *workers = under_way()
-    started = {run.pid, *(one.pid for one in workers)}
     expected = {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
 
     def found():
-        """The sockets that listen, and the processes that have the token."""
-        listening, informed = set(), []
+        """The sockets that listen."""
+        listening = set()
         for process in cli.processes():
             with contextlib.suppress(psutil.NoSuchProcess):  # one may end meanwhile
-                assert TOKEN not in " ".join(process.cmdline())
-                informed += [process] if "LOAD_TOKEN" in process.environ() and process.pid not in started else []
+                seen = " ".join([*process.cmdline(), *process.environ().values()])
+                assert TOKEN not in seen
+                assert WORKERS_TOKEN not in seen
                 listening |= {one.laddr for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
-        return listening, informed
+        return listening
 
-    # A process has the environment of its parent until it runs its program, and the generator first measures itself.
-    wait_for(lambda: found() == (expected, []), "another listens, or has the token")
+    wait_for(lambda: found() == expected, "another listens")  # the generator first measures itself on a port
+    impostor = [sys.executable, "-c", IMPOSTOR, str(free_port), WORKERS_TOKEN]
+    assert subprocess.check_output(impostor, text=True) == "True 400\n"
     run.send_signal(signal.SIGINT)
     assert end_of(run)[0] == 130
     assert [end_of(one)[0] for one in workers] == [0, 0]
 
 
 def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begins(
-    cli, expecting, worker, free_port, tmp_path
+    cli, expecting, worker, free_port, tmp_path, token_file
 ):
     run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
-    good, stranger = worker(), worker("another-token-of-the-tests")
-    options = {"cwd": ROOT, "env": {**cli.env, "LOAD_TOKEN": TOKEN}, "stderr": subprocess.PIPE, "text": True}
+    good, stranger = worker(), worker(load_token.of_workers(load_token.drawn()))
+    options = {
+        "cwd": ROOT,
+        "env": {**cli.env, "LOAD_TOKEN_FILE": token_file(WORKERS_TOKEN)},
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     changed = subprocess.Popen([sys.executable, "-c", CHANGED, "worker", f"127.0.0.1:{free_port}"], **options)
-    unknown = f"error: no master within 10 s: what listens at 127.0.0.1:{free_port} does not know this token\n"
+    unknown = f"error: no master within 10 s: 127.0.0.1:{free_port} doesn't accept this token\n"
     assert end_of(stranger) == (1, unknown)
     code, errors = end_of(changed)
     differs = r"worker \d \((.*)\): these files differ from this machine: loadtests/cli.py. Check out the same.*"
@@ -267,14 +298,30 @@ def test_what_makes_no_sense_is_said(command, options, says):
     assert says in errors
 
 
-def test_a_token_is_asked_for_and_long_enough(command, monkeypatch, tmp_path):
-    (tmp_path / "token").write_text("short\n")
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    assert command("worker", "127.0.0.1:1")[2] == (
-        "error: the token of the run is needed: in LOAD_TOKEN, or in a file that LOAD_TOKEN_FILE names\n"
+@pytest.mark.parametrize("token", ["", "short", "a" * 32, "0123456789abcdef" * 2 + "z", TOKEN[:31], WORKERS_TOKEN])
+def test_weak_token_of_run_is_refused(command, monkeypatch, token_file, token):
+    monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(token or "\n"))
+    assert command("token")[2] == (
+        "error: the run's token needs 32 to 64 random hexadecimal digits; make one: openssl rand -hex 32\n"
     )
-    monkeypatch.setenv("LOAD_TOKEN_FILE", str(tmp_path / "token"))
-    assert "the token has 5 characters; at least 16 are needed" in command("worker", "127.0.0.1:1")[2]
+
+
+def test_token_of_run_is_no_token_of_workers(command, monkeypatch, token_file):
+    monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(TOKEN))
+    assert "the workers' token has 128 hexadecimal digits" in command("worker", "127.0.0.1:1")[2]
+
+
+def test_token_in_environment_is_refused(refused, monkeypatch):
+    monkeypatch.setenv("LOAD_TOKEN", TOKEN)
+    for arguments in (["worker", "127.0.0.1:1"], ["token"]):
+        assert refused(*arguments).startswith("error: other processes can read LOAD_TOKEN; unset it, and name a file")
+
+
+def test_workers_token_does_not_reveal_master(cli):
+    command = [sys.executable, "-m", "loadtests", "token"]
+    done = subprocess.run(command, cwd=ROOT, env=cli.env, input=TOKEN, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{WORKERS_TOKEN}\n"
+    assert load_token.key(TOKEN, load_token.MASTER).hex() not in WORKERS_TOKEN
 
 
 def test_a_dry_run_waits_for_nobody(command):
@@ -287,8 +334,7 @@ def test_a_dry_run_waits_for_nobody(command):
 @pytest.mark.parametrize("module", ["loadtests.engines.load_token", "gevent", "gevent.hub", "locust.runners"])
 def test_signal_ends_imports_quietly(number, module):
     command = [sys.executable, "-c", SIGNALLED, "worker", "127.0.0.1:1", str(int(number)), module]
-    env = {**os.environ, "LOAD_TOKEN": TOKEN}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, input=WORKERS_TOKEN, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 

@@ -1,0 +1,17 @@
+"""``token``: prints the token for the workers of a run."""
+
+from __future__ import annotations
+
+from loadtests.commands.console import say
+
+
+def command() -> None:
+    """Print the workers' token that belongs to the token of a run (`run --expect-workers`).
+
+    It reads the run's token from the file that LOAD_TOKEN_FILE names, or else from standard input.
+    """
+    from loadtests.engines import load_token
+
+    token = load_token.given(load_token.STDIN)
+    assert token is not None
+    say(load_token.of_workers(token))
