@@ -33,6 +33,12 @@ fi
 export BENCH_MAX_REQUESTS="${BENCH_MAX_REQUESTS:-}"
 export BENCH_MAX_REQUESTS_JITTER="${BENCH_MAX_REQUESTS_JITTER:-}"
 
+# The HTTP parser of the servers that offer two: `python` or `compiled`. By default Uvicorn's is compiled and Gunicorn's
+# isn't, because its compiled one (gunicorn_h1c) is published as source code only. For the setups with parser in `offers=`.
+export BENCH_UVICORN_PARSER=httptools BENCH_GUNICORN_PARSER=python
+if [ "${BENCH_HTTP_PARSER:-}" = python ]; then BENCH_UVICORN_PARSER=h11; fi
+if [ "${BENCH_HTTP_PARSER:-}" = compiled ]; then BENCH_GUNICORN_PARSER=fast; fi
+
 # A connection is an open file. Many shells allow 1024 by default and far more on request, which only the load generator
 # makes by itself.
 most=$(ulimit -H -n)

@@ -5,6 +5,8 @@ from pathlib import Path
 max_requests = int(os.environ["BENCH_MAX_REQUESTS"] or 0)  # 0: never
 max_requests_jitter = int(os.environ["BENCH_MAX_REQUESTS_JITTER"] or 0)
 
+http_parser = os.environ["BENCH_GUNICORN_PARSER"]
+
 if os.environ["BENCH_TLS"]:
     certfile, keyfile = os.environ["BENCH_TLS_CERTIFICATE"], os.environ["BENCH_TLS_KEY"]
     http_protocols = os.environ.get("BENCH_HTTP_PROTOCOLS", "h1")  # the sync worker speaks no other

@@ -62,8 +62,8 @@ CONCERNS = (
         "Event loop and parser",
         "The compiled event loop and HTTP parser where the server can have them, as its documentation advises. "
         "Uvicorn parses with httptools, Gunicorn's ASGI worker with its parser in Python, Hypercorn with h11, Granian "
-        "with hyper and Daphne with Twisted. Gunicorn's parser in C has to be compiled (see below), and "
-        "Hypercorn has no other parser.",
+        "with hyper and Daphne with Twisted. ``HTTP_PARSER`` selects the other parser of Uvicorn and "
+        "Gunicorn; Gunicorn's compiled one is published as source code (see below).",
         "uvicorn--http --loop --asgi-loop --http-parser --runtime",
     ),
     Concern(

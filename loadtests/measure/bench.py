@@ -84,7 +84,7 @@ class Bench:
     def obstacle(self, entry: Entry) -> str | None:
         """Return why the entry's setup can't serve the application with its knobs, or None if it can."""
         setup, name = self.setups[entry.setup], self.python_of(entry)
-        if setups.tls(entry.env) and (lacks := self.host.missing(("openssl",))) is not None:
+        if (lacks := self.host.missing(setups.software_needed(entry.env, setup.needs))) is not None:
             return lacks
         if self.application.own and entry.env.get(services.PGBOUNCER_KNOB):
             return "PGBOUNCER is for the sample project"
@@ -100,9 +100,9 @@ class Bench:
 
     def refused(self, entry: Entry, test: Test) -> str | None:
         """Return why the entry's setup can't be measured in a test with its knobs, or None if it can."""
-        over_tls, demands = setups.tls(entry.env), set(test.work.setup_features)
+        over_tls = setups.tls(entry.env)
+        demands = {*test.work.setup_features, *setups.offers_needed(entry.env)}
         if over_tls:
-            demands.add("tls")
             if Feature.TLS not in self.engine(test.engine).features:
                 return f"the engine {test.engine} cannot {Feature.TLS.value}"
             if setups.WEBSOCKET in demands:

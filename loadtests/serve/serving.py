@@ -225,8 +225,8 @@ def serving(
     """
     bind, port = env.get("BIND") or "127.0.0.1", int(env["PORT"])
     over_tls = setups.tls(env)
-    if over_tls and (why := setup.refuses({"tls"})):
-        raise UserError(f"{setup.name}: TLS: {why}")
+    if why := setup.refuses(setups.offers_needed(env)):
+        raise UserError(f"{setup.name}: {why}")
     host.require_free(bind, port)
     of_knobs = () if application.own else required_by(env)
     names = tuple(dict.fromkeys([*setup.services, *of_knobs, *services]))

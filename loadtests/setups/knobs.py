@@ -11,7 +11,7 @@ import ipaddress
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -147,6 +147,7 @@ SERVERS = {
     "BACKLOG": _backlog(),
     "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
     "TLS": _one_of("1", needed="1 is needed, or nothing"),
+    "HTTP_PARSER": _one_of("python", "compiled"),
     "MAX_REQUESTS": _whole(1, MOST_REQUESTS),
     "MAX_REQUESTS_JITTER": _whole(1, MOST_REQUESTS),
     "ORIGIN_RECIPE": Knob(
@@ -283,6 +284,21 @@ def workers(env: Mapping[str, str]) -> int:
 def tls(env: Mapping[str, str]) -> bool:
     """Return whether a server with these knobs and this process's environment answers over TLS."""
     return bool(env.get("TLS", _known("TLS")))
+
+
+def offers_needed(env: Mapping[str, str]) -> set[str]:
+    """Return what a setup must offer with these knobs and this process's environment: words of OFFERS."""
+    return {word for word, is_needed in (("tls", tls(env)), ("parser", _parser(env))) if is_needed}
+
+
+def software_needed(env: Mapping[str, str], server_needs: Iterable[str]) -> list[str]:
+    """Return the needs (names of ``loadtests.setups.needs``) that these knobs add to a server's."""
+    compiled = _parser(env) == "compiled" and "gunicorn" in server_needs
+    return [need for need, is_needed in (("openssl", tls(env)), ("gunicorn-h1c", compiled)) if is_needed]
+
+
+def _parser(env: Mapping[str, str]) -> str:
+    return env.get("HTTP_PARSER", _known("HTTP_PARSER"))
 
 
 def _known(name: str) -> str:

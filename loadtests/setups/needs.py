@@ -91,6 +91,7 @@ NEWER_PYTHON = "it needs Python 3.12 or newer (docs/setups.rst, PYTHON)"
 # The Python packages are in requirements.txt, except mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "gunicorn": (command("gunicorn"), "pip install gunicorn"),
+    "gunicorn-h1c": (module("gunicorn_h1c"), "pip install gunicorn_h1c==0.6.10, which needs a C compiler"),
     "gevent": (module("gevent"), "pip install gevent"),
     "packaging": (module("packaging"), "pip install packaging"),
     "uvicorn": (command("uvicorn"), "pip install uvicorn"),

@@ -29,6 +29,7 @@ OFFERS = {
     "tls": "answer over TLS",
     "h2": "answer HTTP/2 over TLS",
     "h2c": "answer HTTP/2 without TLS",
+    "parser": "use the other HTTP parser",
 }
 
 # The ways to replace a server's workers under load: the words of `renews=`.
