@@ -56,8 +56,8 @@ def system(name: str) -> Callable[[Path], bool]:
 
 def peer(name: str, package: str) -> Callable[[Path], bool]:
     """Check whether Node and a package of a peer in peers/ are installed."""
-    about = ROOT / "peers" / name / "node_modules" / package / "package.json"
-    return lambda bin: about.is_file() and environment.node() is not None
+    package_json = f"peers/{name}/node_modules/{package}/package.json"
+    return lambda bin: (ROOT / package_json).is_file() and environment.node() is not None
 
 
 def rails(bin: Path) -> bool:

@@ -150,7 +150,8 @@ def missing(*names, bin=None):
 def test_every_need_has_a_remedy_and_is_somebodys():
     described = (*SETUPS.values(), *services.known().values())
     needed = {need for one in described for need in one.needs}
-    assert needed | {"hopless", "openssl"} == set(needs.NEEDS)  # of setups whose names end in it, and with TLS
+    by_name_or_knob = {"hopless", "openssl", "gunicorn-h1c"}
+    assert needed | by_name_or_knob == set(needs.NEEDS)
     assert all(remedy for _, remedy in needs.NEEDS.values())
 
 

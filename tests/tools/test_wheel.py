@@ -47,7 +47,7 @@ def test_wheel_measures_a_project(venv, tmp_path):
     run(sys.executable, "-m", "django", "startproject", "mysite", cwd=tmp_path)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     env = {**inherited, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = (venv / "bin/loadtests", "run", "../study.toml", "--app", ".", "--anyway")
+    command = (venv / "bin/loadtests", "run", "../study.toml", "--app", ".", "--ignore-busy")
     printed = run(*command, cwd=tmp_path / "mysite", env=env)
     [found] = (tmp_path / "mysite" / "results").iterdir()
     assert (found / "report.html").is_file(), printed
