@@ -16,11 +16,6 @@ def cpu(request: HttpRequest) -> HttpResponse:
     return HttpResponse("OK")
 
 
-async def cpu_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine: the event loop can do nothing else meanwhile."""
-    return cpu(request)
-
-
 def work(seconds: float) -> None:
     """Uses that much CPU time of this thread."""
     end = time.thread_time() + seconds

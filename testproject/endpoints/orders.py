@@ -25,8 +25,3 @@ ORDERS = [
 def page(request: HttpRequest) -> HttpResponse:
     """The page, the same for every request."""
     return render(request, "endpoints/orders.html", {"orders": ORDERS})
-
-
-async def page_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine: the template keeps the event loop busy, as it does in any async view."""
-    return page(request)

@@ -35,8 +35,3 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     size = bounded(request, "size", 1024, LARGEST_CHUNK)
     iterate = chunks_async if isinstance(request, ASGIRequest) else chunks
     return StreamingHttpResponse(iterate(count, size), content_type="text/plain")
-
-
-async def stream_async(request: HttpRequest) -> StreamingHttpResponse:
-    """The same from a coroutine."""
-    return stream(request)

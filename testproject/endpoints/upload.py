@@ -19,10 +19,3 @@ def upload(request: HttpRequest) -> JsonResponse:
     for chunk in file.chunks():
         digest.update(chunk)
     return JsonResponse({"bytes": file.size, "sha256": digest.hexdigest()})
-
-
-@csrf_exempt
-@require_POST
-async def upload_async(request: HttpRequest) -> JsonResponse:
-    """The same from a coroutine: Django parses the form in the event loop, because it has no other way."""
-    return upload(request)

@@ -1,14 +1,13 @@
-"""What the sync and the async views share: from a request to what is asked, and from an outcome to a response."""
+"""From a request to what is asked, and from an outcome to a response."""
 
 import datetime
 import secrets
 import time
-from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.http import http_date, urlencode
 
 from questionnaire import definition as definitions
@@ -20,34 +19,15 @@ BLOB = "questionnaire"  # the key under which a session has it
 LONGEST_NAME = 40
 
 
-def routes(views: Any) -> list[Any]:
-    """The URLs of the questionnaire, with the views of this module."""
-
-    def step(name: str) -> dict[str, str]:
-        return {"step": name}
-
-    return [
-        path("launch/", views.launch, name="launch"),
-        path("session", views.session, name="session"),
-        path("introduction/", views.step, step("introduction"), name="introduction"),
-        path("summary/", views.step, step("summary"), name="summary"),
-        path("thank-you/", views.leave, step("thank-you"), name="thank-you"),
-        path("signed-out/", views.signed_out, name="signed-out"),
-        path("<slug:page>/", views.step, step("page"), name="page"),
-    ]
-
-
-def to(request: HttpRequest, step: str, page: str = "") -> HttpResponseRedirect:
-    """To a step of the same twin, sync or async."""
-    arguments = [page] if page else []
-    here = request.resolver_match.namespace
-    return HttpResponseRedirect(reverse(f"questionnaire:{step}", args=arguments, current_app=here))
+def to(step: str, page: str = "") -> HttpResponseRedirect:
+    """To a step."""
+    return HttpResponseRedirect(reverse(f"questionnaire:{step}", args=[page] if page else []))
 
 
 def launched(request: HttpRequest) -> HttpResponse:
     """Signs in whom a launcher would: a respondent of a name of one's own, or a random one."""
     respondent = request.GET.get("respondent", "")[:LONGEST_NAME] or f"respondent-{secrets.token_hex(4)}"
-    response = to(request, "session")
+    response = to("session")
     response.headers["Location"] += "?" + urlencode({"token": tokens.issue(respondent)})
     return response
 
@@ -81,7 +61,7 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
 def ended(request: HttpRequest) -> HttpResponse:
     """To where those are sent who have no session: it was ended while the request was under way."""
     request.session.modified = False  # the middleware would save it, find that it is gone, and answer 400
-    return to(request, "signed-out")
+    return to("signed-out")
 
 
 def answered(request: HttpRequest, outcome: steps.Outcome) -> HttpResponse:
@@ -89,7 +69,7 @@ def answered(request: HttpRequest, outcome: steps.Outcome) -> HttpResponse:
     if outcome.template:
         response = render(request, f"questionnaire/{outcome.template}.html", dict(outcome.context))
     else:
-        response = to(request, outcome.to, outcome.page)
+        response = to(outcome.to, outcome.page)
     response.headers["Cache-Control"] = "no-store"
     return response
 

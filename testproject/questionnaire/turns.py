@@ -6,7 +6,6 @@ file, by the session's key. It takes some microseconds, and the kernel frees it 
 machines would need a lock in the store.
 """
 
-import asyncio
 import contextlib
 import fcntl
 import hashlib
@@ -14,15 +13,12 @@ import os
 import struct
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 PATIENCE_S = 10.0
 LOOK_EVERY_S = 0.002
 BUSY = f"another request of this session has not ended within {PATIENCE_S:.0f} s"
-
-T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -35,33 +31,6 @@ def turn(key: str) -> Iterator[None]:
                 raise TimeoutError(BUSY)
             time.sleep(LOOK_EVERY_S)
         yield
-
-
-@contextlib.asynccontextmanager
-async def aturn(key: str) -> AsyncIterator[None]:
-    """The same for a coroutine."""
-    with _place(key) as place:
-        end = time.monotonic() + PATIENCE_S
-        while not place.taken():
-            if time.monotonic() > end:
-                raise TimeoutError(BUSY)
-            await asyncio.sleep(LOOK_EVERY_S)
-        yield
-
-
-async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work, which is finished even if its caller is cancelled, as Django does once a client has
-    disconnected.
-
-    A store is written in a thread, which runs on when its coroutine is cancelled: if the turn ended with the coroutine,
-    the next request would read what that thread then overwrites.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 class _Place:

@@ -29,17 +29,6 @@ def use(ticket: Ticket) -> None:
         raise Refused(TWICE) from None
 
 
-async def ause(ticket: Ticket) -> None:
-    """The same from a coroutine."""
-    entry = _entry(ticket)
-    entry.clear()
-    await entry.aset_expiry(GOOD_FOR_S)
-    try:
-        await entry.asave(must_create=True)
-    except CreateError:
-        raise Refused(TWICE) from None
-
-
 def _entry(ticket: Ticket) -> SessionBase:
     engine = DATABASE if settings.SESSION_ENGINE == COOKIES else settings.SESSION_ENGINE
     return importlib.import_module(engine).SessionStore(salted_hmac("questionnaire.used", ticket.id).hexdigest())

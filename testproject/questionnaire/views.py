@@ -57,7 +57,7 @@ def session(request: HttpRequest) -> HttpResponse:
     with failures.put_up_with():
         request.session.delete()
     request.session = signed_in
-    response = pages.to(request, "introduction")
+    response = pages.to("introduction")
     pages.saved(request, response, signed_in.get_expiry_age())
     return response
 
@@ -73,7 +73,7 @@ def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
             # Asking whether it exists raises where the store is down.
             if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
                 raise OSError(failures.UNREAD)
-            return pages.to(request, "signed-out")
+            return pages.to("signed-out")
         outcome = pages.outcome(request, step, page, state)
         response = pages.answered(request, outcome)
         if outcome.state is not None:

@@ -17,7 +17,6 @@ from endpoints import (
     worlds,
 )
 from fetching.either import EitherPattern
-from questionnaire import pages, views, views_async
 
 handler400 = errors.bad_request
 
@@ -29,7 +28,6 @@ urlpatterns = [
     path("inspect/", inspect.inspect),
     path("inspect/<path:rest>", inspect.inspect),
     path("stream/", stream.stream),
-    path("async/stream/", stream.stream_async),
     path("events", events.events),
     path("async/events", events.events_async),
     path("events/ended", events.ended),
@@ -49,7 +47,6 @@ urlpatterns = [
     path("fortunes", fortunes.fortunes),
     path("async/fortunes", fortunes.fortunes_async),
     path("template", orders.page),
-    path("async/template", orders.page_async),
     path("session", visitor.session),
     path("async/session", visitor.session_async),
     path("user", visitor.user),
@@ -57,14 +54,8 @@ urlpatterns = [
     path("wait", wait.wait),
     path("async/wait", wait.wait_async),
     path("cpu", cpu.cpu),
-    path("async/cpu", cpu.cpu_async),
     path("upload", upload.upload),
-    path("async/upload", upload.upload_async),
     path("static/<path:path>", static.static),
     path("", include("fetching.urls")),
-    path("questionnaire/", include((pages.routes(views), "questionnaire"))),
-    path(
-        "async/questionnaire/",
-        include((pages.routes(views_async), "questionnaire"), namespace="async-questionnaire"),
-    ),
+    path("questionnaire/", include("questionnaire.urls")),
 ]

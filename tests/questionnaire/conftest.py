@@ -65,19 +65,14 @@ def kinds_of_failures():
     failures.of_store.cache_clear()
 
 
-@pytest.fixture(params=["/questionnaire/", "/async/questionnaire/"], ids=["sync", "async"])
-def base(request):
-    return request.param
+@pytest.fixture
+def browser(database):
+    return Browser()
 
 
 @pytest.fixture
-def browser(database, base):
-    return Browser(base)
-
-
-@pytest.fixture
-def another_browser(database, base):
-    return Browser(base)
+def another_browser(database):
+    return Browser()
 
 
 @pytest.fixture

@@ -1,15 +1,13 @@
 """A store that is down or slow: 503 and a line in the log; and what was acknowledged is not lost."""
 
-import asyncio
 import contextlib
 import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.db import OperationalError, connection
-from django.test import AsyncClient, Client, override_settings
+from django.test import Client, override_settings
 from django.utils.module_loading import import_string
 from questionnaire import failures, pages, turns
 from redis.exceptions import ConnectionError as RedisGone
@@ -66,10 +64,10 @@ def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, failin
 
 @pytest.mark.parametrize(("engine", "afterwards"), [("cache", "signed-out"), ("cached_db", "household")])
 @pytest.mark.servers
-def test_a_redis_that_restarts(database, base, own_redis, log, engine, afterwards, answers):
+def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, answers):
     """It was in memory: what the database does not have as well is gone, and that is said."""
     with override_settings(SESSION_ENGINE=f"django.contrib.sessions.backends.{engine}", CACHES=own_redis.caches):
-        browser = Browser(base)
+        browser = Browser()
         browser.through(name="Ada")
         own_redis.stop()
         response = browser.client.get(browser.base + "household/")
@@ -82,10 +80,10 @@ def test_a_redis_that_restarts(database, base, own_redis, log, engine, afterward
 
 
 @pytest.mark.servers
-def test_a_redis_that_fails_once_ends_no_session(base, store_of, log, failing):
+def test_a_redis_that_fails_once_ends_no_session(store_of, log, failing):
     """Django's cache store makes no session of a failed read; a moment later Redis is back."""
     store_of("redis")
-    browser = Browser(base).through(name="Ada")
+    browser = Browser().through(name="Ada")
     with failing("django.core.cache.backends.redis.RedisCacheClient.get", error=RedisGone, calls=[1]):
         response = browser.client.get(browser.base + "household/")
     assert unavailable(response)
@@ -94,10 +92,10 @@ def test_a_redis_that_fails_once_ends_no_session(base, store_of, log, failing):
     assert browser.get("name/").form.fields["name"] == "Ada"
 
 
-def test_a_session_that_ends_while_it_is_answered(base, store_of, monkeypatch):
+def test_a_session_that_ends_while_it_is_answered(store_of, monkeypatch):
     """Somebody signs out in another tab: this one is sent out, too, and is no bad request."""
     store = store_of("file")
-    browser = Browser(base).through(name="Ada")
+    browser = Browser().through(name="Ada")
     outcome = pages.outcome
 
     def ended_meanwhile(request, *given):
@@ -106,7 +104,7 @@ def test_a_session_that_ends_while_it_is_answered(base, store_of, monkeypatch):
 
     monkeypatch.setattr(pages, "outcome", ended_meanwhile)
     assert browser.submit(household="3").page == "signed-out"
-    assert browser.response.redirect_chain == [(f"{base}signed-out/", 302)]
+    assert browser.response.redirect_chain == [("/questionnaire/signed-out/", 302)]
 
 
 @pytest.mark.parametrize("call", [1, 2], ids=["the session", "the note of the use"])
@@ -124,9 +122,9 @@ def test_an_old_session_that_cannot_be_deleted_hinders_nobody(browser, log, fail
     assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
 
 
-def test_the_cookie_of_another_store_hinders_nobody(base, store_of):
+def test_the_cookie_of_another_store_hinders_nobody(store_of):
     store_of("file")
-    browser = Browser(base)
+    browser = Browser()
     browser.client.cookies["sessionid"] = "eyJhIjoxfQ/1tQ_2-signed"
     assert browser.launch().page == "introduction"
 
@@ -169,45 +167,6 @@ def test_a_turn_that_does_not_come_is_said(monkeypatch):
         pass
 
 
-def test_a_turn_lasts_until_what_it_began_is_written(database, monkeypatch):
-    """A client goes away, and Django cancels the view; its thread writes on, and nobody may read before it has."""
-    browser = Browser("/async/questionnaire/").through(name="Ada")
-    writing, go_on = threading.Event(), threading.Event()
-    save = Session.save
-
-    def slowly(*given, **named):
-        writing.set()
-        assert go_on.wait(60)
-        save(*given, **named)
-
-    async def answer_and_leave():
-        client = AsyncClient()
-        client.cookies = browser.client.cookies
-        post = asyncio.create_task(client.post(f"{browser.base}household/", {"household": "3"}))
-        try:
-            written = asyncio.create_task(asyncio.to_thread(writing.wait, 60))
-            await asyncio.wait([post, written], return_when=asyncio.FIRST_COMPLETED)
-            assert not post.done(), f"nothing was written: {post.result().status_code} {post.result().content[:500]}"
-            post.cancel()
-            await asyncio.sleep(0.1)
-            # Not before: the request before this one may still be giving its turn back.
-            turns.PATIENCE_S = 0
-            with pytest.raises(TimeoutError), turns.turn(browser.client.cookies["sessionid"].value):
-                pass
-        finally:
-            writing.set()  # whoever waits for it
-            go_on.set()
-            await asyncio.wait([post])
-        return post.cancelled()
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Session, "save", slowly)
-        patch.setattr(turns, "PATIENCE_S", turns.PATIENCE_S)  # is put back at the end
-        assert asyncio.run(answer_and_leave())
-    monkeypatch.undo()
-    assert browser.get("household/").form.fields["household"] == "3"
-
-
 @pytest.fixture(params=["gRPC", "HTTP"])
 def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
     """A function: a datastore with these settings, which a test may stop and start again, holds the sessions."""
@@ -226,9 +185,9 @@ def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, answers):
+def test_a_datastore_that_is_down_and_comes_back(own_datastore, log, answers):
     server = own_datastore()
-    browser = Browser(base).through(name="Ada")
+    browser = Browser().through(name="Ada")
     server.kill()
     assert unavailable(browser.client.get(browser.base + "household/"))
     assert unavailable(browser.client.get(browser.base + "launch/", follow=True))
@@ -242,8 +201,8 @@ def test_a_datastore_that_is_down_and_comes_back(base, own_datastore, log, answe
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_a_datastore_that_is_slow(base, own_datastore, log, monkeypatch):
+def test_a_datastore_that_is_slow(own_datastore, log, monkeypatch):
     own_datastore(DELAY_MS=3000)
     monkeypatch.setattr("datastore_sessions.clients.TIMEOUT_S", 0.1)
-    assert unavailable(Browser(base).client.get(base + "launch/", follow=True))
+    assert unavailable(Browser().client.get("/questionnaire/launch/", follow=True))
     assert len(log()) == 1

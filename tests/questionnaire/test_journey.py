@@ -1,4 +1,4 @@
-"""The questionnaire, as a respondent goes through it, by sync and by async views."""
+"""The questionnaire, as a respondent goes through it."""
 
 import asyncio
 import datetime
@@ -212,9 +212,9 @@ def test_a_tab_that_is_left_open_after_the_end_is_sent_out(browser, another_brow
 
 
 def test_a_journey_through_asgi(database, answers):
-    """The async views in the event loop of the handler, and the sync ones in threads."""
+    """The views run in threads."""
 
-    async def go(base):
+    async def go():
         client = AsyncClient()
 
         async def follow(response):
@@ -222,13 +222,12 @@ def test_a_journey_through_asgi(database, answers):
                 response = await client.get(response["Location"])
             return re.search('data-page="([^"]+)"', response.content.decode())[1]
 
-        assert await follow(await client.get(base + "launch/")) == "introduction"
-        shown = await follow(await client.post(base + "introduction/"))
+        assert await follow(await client.get("/questionnaire/launch/")) == "introduction"
+        shown = await follow(await client.post("/questionnaire/introduction/"))
         for page, answer in answers.items():
             assert shown == page
-            shown = await follow(await client.post(f"{base}{page}/", {page: answer}))
+            shown = await follow(await client.post(f"/questionnaire/{page}/", {page: answer}))
         assert shown == "summary"
-        assert await follow(await client.post(base + "summary/")) == "thank-you"
+        assert await follow(await client.post("/questionnaire/summary/")) == "thank-you"
 
-    for base in ("/questionnaire/", "/async/questionnaire/"):
-        asyncio.run(go(base))
+    asyncio.run(go())
