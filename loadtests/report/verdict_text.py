@@ -48,21 +48,13 @@ def noisy(comparison: Comparison) -> bool:
 
 
 def what_would_settle(comparisons: Iterable[Comparison]) -> str:
-    """How many blocks would probably settle what is inconclusive; empty where none would. Failures and bounds stay."""
-    inconclusive = [
-        one
-        for one in comparisons
-        if one.verdict is Verdict.INCONCLUSIVE
+    """A sentence on what would settle what is inconclusive; empty if nothing would, as failures and bounds stay."""
+    would = any(
+        one.verdict is Verdict.INCONCLUSIVE
         and not (one.at_least or one.at_most or one.baseline_standing.fails or one.candidate_standing.fails)
-    ]
-    if not inconclusive:
-        return ""
-    known = [one.blocks_needed for one in inconclusive if one.blocks_needed is not None]
-    if not known:
-        return "More blocks (--blocks) or a quieter machine would settle it."
-    ends = dict.fromkeys((max(low for low, _ in known), max(high for _, high in known)))
-    which = "it" if len(known) == len(inconclusive) else f"{len(known)} of the {len(inconclusive)}"
-    return f"{' to '.join(map(str, ends))} blocks (--blocks) would probably settle {which}."
+        for one in comparisons
+    )
+    return "More blocks (--blocks) or a quieter machine would settle it." if would else ""
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The setups of one run against each other: ratios and verdicts, blocks needed, the noise, and rules on them."""
+"""The setups of one run against each other: ratios and verdicts, the noise, and rules on them."""
 
 from dataclasses import replace
 from math import exp, inf, log
@@ -8,8 +8,7 @@ import pytest
 
 from loadtests.analyse.compare.fail_if import Rule, failures, parse
 from loadtests.analyse.compare.within import Family, compare, estimates, noise_floors, widest_interval
-from loadtests.analyse.moderated import Noise
-from loadtests.analyse.verdicts import Verdict, blocks_needed, verdict
+from loadtests.analyse.verdicts import Verdict, verdict
 from loadtests.formatting import plus_minus
 
 
@@ -29,25 +28,6 @@ from loadtests.formatting import plus_minus
 )
 def test_verdict_is_read_from_the_interval(low, high, more_is_better, expected):
     assert verdict(low, high, 0.03, more_is_better) is expected
-
-
-def of(spread, freedom=9.0):
-    return Noise(spread**2, freedom)
-
-
-def test_noisier_comparisons_need_more_blocks():
-    few, many = (blocks_needed(log(1.2), of(spread), 4, 0.03, 4) for spread in (0.04, 0.08))
-    assert 4 < few[0] <= few[1] < many[1] < 100
-
-
-@pytest.mark.parametrize("blocks", [2, 5, 10, 11])
-def test_blocks_needed_are_even_and_more_than_there_are(blocks):
-    assert all(end > blocks and end % 2 == 0 for end in blocks_needed(log(1.5), of(0.01), blocks, 0.03, 1))
-
-
-@pytest.mark.parametrize("noise", [of(5.0), of(0.03, freedom=1.0), None])
-def test_a_guess_that_nobody_could_plan_by_is_not_given(noise):
-    assert blocks_needed(0.0, noise, 4, 0.03, 1) is None
 
 
 def test_plus_minus_is_half_the_width():
@@ -72,17 +52,9 @@ def test_drift_between_blocks_cancels(study):
     assert all(one.high / one.low > 1.05 for one in estimates(observations))
 
 
-def test_inconclusive_says_how_many_blocks_would_do(study):
-    found = compare(study({"a": 10.0, "b": 11.5, "c": 11.5, "d": 11.5}, blocks=6, sd=0.07), "a")
-    reported = [one.blocks_needed for one in found if one.verdict is Verdict.INCONCLUSIVE and one.blocks_needed]
-    assert reported
-    assert all(6 < few <= many for few, many in reported)
-
-
 def test_one_block_is_inconclusive_and_open(study):
     (found,) = compare(study({"a": 10.0, "b": 30.0}, blocks=1), "a")
     assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0.0, inf)
-    assert found.blocks_needed is None
 
 
 @pytest.mark.parametrize(

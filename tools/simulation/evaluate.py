@@ -8,14 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loadtests import files
-from tools.simulation.blocks_needed import SD as NEEDED_SD
-from tools.simulation.blocks_needed import simulate_needed
 from tools.simulation.capacity_tables import SEARCHES_A_STUDY, capacity_table
 from tools.simulation.measured_noise import EFFECT, MACHINES, METRICS, SIZES, WAYS, simulate_measured
 from tools.simulation.studies import (
     NOISES,
     Rates,
-    Scenario,
     scenarios,
     scenarios_of_runs,
     scenarios_of_until,
@@ -46,7 +43,6 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
         measured_table(max(1, fewer // 3), seed),
         until_table(max(1, fewer // 2), seed),
         runs_table(fewer, seed),
-        needed_table(max(1, fewer // 2), seed),
         capacity_table(searches, seed),
         best_table(fewer, seed),
         advice_table(fewer, seed),
@@ -94,40 +90,6 @@ def until_table(studies: int, seed: int) -> SimulatedTable:
     """The same where blocks are added until the intervals are narrow."""
     rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
     return _table_of_rates("simulation-until", "Verdicts in simulated studies with --precision", rows)
-
-
-def needed_table(studies: int, seed: int) -> SimulatedTable:
-    """What is said of the blocks that would settle a comparison, where it is not settled."""
-    scenarios_of_needed = [
-        Scenario(noise, effect, noise, NEEDED_SD, blocks)
-        for noise in ("normal", "heavy tails", "one noisy setup")
-        for effect in (0.05, 0.10)
-        for blocks in (4, 6, 10)
-    ]
-    rows = [simulate_needed(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_needed)]
-    header = (
-        "scenario",
-        "true effect",
-        "blocks",
-        "blocks needed",
-        "a range is given",
-        "it holds them",
-        "typical range",
-    )
-    cells = [
-        (
-            rates.scenario.name,
-            f"{rates.scenario.effect:.0%}",
-            str(rates.scenario.blocks),
-            str(rates.needed),
-            f"{rates.given:.0%}",
-            f"{rates.correct:.0%}" if rates.given else "–",
-            f"{rates.low:.0f} to {rates.high:.0f}" if rates.given else "–",
-        )
-        for rates in rows
-    ]
-    title = f"Blocks needed, as said in simulated studies that are not conclusive, noise of a trial {NEEDED_SD:.0%}"
-    return SimulatedTable("simulation-needed", title, header, cells)
 
 
 def runs_table(studies: int, seed: int) -> SimulatedTable:

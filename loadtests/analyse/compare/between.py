@@ -14,7 +14,6 @@ from scipy.special import stdtrit
 from loadtests.analyse import trimmed
 from loadtests.analyse.compare.within import Comparison, Pairing, Standings, settle
 from loadtests.analyse.intervals import CONFIDENCE, Interval, around, equal, middle, opened
-from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.overload import SOUND
 from loadtests.analyse.trimmed import Array
@@ -46,7 +45,6 @@ def compare_runs(
                 test=test,
                 metric=metric,
                 blocks=min(map(len, pair)),
-                spread=_spread(pair),
                 baseline_standing=standings[0].get((label, test), SOUND),
                 candidate_standing=standings[1].get((label, test), SOUND),
                 at_least=above,
@@ -74,14 +72,6 @@ def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[
 
 def _values(sample: Mapping[int, float]) -> Array:
     return np.array(sorted(sample.values()), dtype=float)
-
-
-def _spread(pair: Pair) -> Noise | None:
-    fewest = min(map(len, pair))
-    if fewest < 2 or not all(trimmed.finite(values, 0) for values in pair):
-        return None
-    (_, error), (_, other) = _centres(pair, _cuts(pair))
-    return Noise((error**2 + other**2) * fewest, fewest - 1.0)
 
 
 def _exactly(pair: Pair) -> Interval:

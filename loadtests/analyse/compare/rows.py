@@ -101,7 +101,6 @@ def _to_json(row: ComparisonRow) -> dict[str, Any]:
         "sustains": one.candidate_standing.overload.sustains if one and one.candidate_standing.overload else None,
         "inside_noise": one.inside_noise if one else None,
         "blocks": one.blocks if one else 0,
-        "blocks_needed": one.blocks_needed if one else None,
         "family": one.family if one else None,
         "missing": row.missing or None,
     }

@@ -13,10 +13,9 @@ from math import exp, inf, log, nan
 from loadtests.analyse import intervals, trimmed
 from loadtests.analyse.compare.paired import Row
 from loadtests.analyse.intervals import CONFIDENCE, FIRST_LOOK, Interval
-from loadtests.analyse.moderated import Noise
 from loadtests.analyse.observations import Observation, Observations
 from loadtests.analyse.overload import SOUND, Standing
-from loadtests.analyse.verdicts import DELTA, Verdict, blocks_needed, verdict, with_failures
+from loadtests.analyse.verdicts import DELTA, Verdict, verdict, with_failures
 from loadtests.formatting import plus_minus
 from loadtests.plan.kinds import metric as metric_of
 
@@ -32,7 +31,6 @@ class Pairing:
     test: str
     metric: str
     blocks: int  # in which both have a valid trial
-    spread: Noise | None
     baseline_standing: Standing = SOUND
     candidate_standing: Standing = SOUND
     at_least: bool = False  # the candidate's figure is a lower bound: the interval is open above
@@ -51,8 +49,6 @@ class Comparison(Pairing):
     low: float
     high: float
     verdict: Verdict
-    # the number that would probably settle it, from and to, if it can be estimated
-    blocks_needed: tuple[int, int] | None
     delta: float
     family: int  # the number of comparisons that the interval is adjusted for
     method: str  # of the interval: moderated, trimmed, student, constant or none
@@ -146,7 +142,6 @@ def compare(
             test=test,
             metric=metric,
             blocks=len(pair.ratios),
-            spread=pair.spread,
             baseline_standing=known.get((baseline, test), SOUND),
             candidate_standing=known.get((label, test), SOUND),
             at_least=pair.at_least,
@@ -167,16 +162,12 @@ def settle(
     if metric.is_throughput and (pairing.at_least or pairing.at_most):
         by_interval = Verdict.INCONCLUSIVE
     outcome = with_failures(by_interval, pairing.baseline_standing, pairing.candidate_standing)
-    needed = None
-    if by_interval is outcome is Verdict.INCONCLUSIVE and not (pairing.at_least or pairing.at_most):
-        needed = blocks_needed(interval.estimate, pairing.spread, pairing.blocks, delta, family)
     return Comparison(
         **vars(pairing),
         ratio=ratio,
         low=low,
         high=high,
         verdict=outcome,
-        blocks_needed=needed,
         delta=delta,
         family=family,
         method=interval.method,

@@ -65,7 +65,7 @@ def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_m
     [
         ({"blocks": 2, "change": wild}, "More blocks (--blocks) or a quieter machine would settle it."),
         ({"blocks": 10, "tests": ("throughput",)}, ""),
-        ({"blocks": 6}, " blocks (--blocks) would probably settle it."),
+        ({"blocks": 6}, "More blocks (--blocks) or a quieter machine would settle it."),
         # More of the same would not settle it.
         ({"blocks": 6, "tests": ("throughput",), "change": failing("uvicorn", times=0.1)}, ""),
     ],
