@@ -11,7 +11,7 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
-from loadtests.plan.entries import Entry, alike
+from loadtests.plan.entries import Entry
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
 from loadtests.records.decode import duration
@@ -85,12 +85,6 @@ class StudyOptions:
             study = dataclasses.replace(study, price_per_core_hour=self.price)
         if self.aa:
             study = study.with_copy()
-            if len(study.entries) == 2 and alike(*study.entries):
-                title, question = (
-                    f"{study.baseline} against itself",
-                    "What does this machine report where nothing differs?",
-                )
-                study = dataclasses.replace(study, name=f"aa-{study.baseline}", title=title, question=question)
         return study if self.minutes is None else within(study, self.minutes)
 
 

@@ -105,10 +105,10 @@ def test_minutes_say_how_many_blocks_there_are(dry_run):
     assert float(found[2]) <= 4.0
 
 
-def test_a_setup_against_itself_is_a_study_of_its_own_name(dry_run):
+def test_duplicate_baseline_without_study_measures_first_look(dry_run):
     printed = dry_run("--duplicate-baseline", "--setups", "gunicorn")
-    assert printed.startswith("gunicorn against itself\n12 trials in 3 blocks")
-    assert "-aa-gunicorn" in printed
+    assert "12 trials in 3 blocks" in printed
+    assert "-first-look" in printed
 
 
 def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(dry_run):
