@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line, with `runrelayworker` (channels_relay) and `prepare` (endpoints) as commands of our own."""
+"""Run Django's command line with the project's commands `runrelayworker` (channels_relay) and `prepare` (endpoints)."""
 
 import os
 import sys
@@ -11,5 +11,5 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
     try:
         execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as error:  # such as a DATABASE_URL that is none
+    except ImproperlyConfigured as error:  # for example an invalid DATABASE_URL
         sys.exit(f"error: {error}")

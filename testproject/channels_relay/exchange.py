@@ -1,4 +1,4 @@
-"""One request in a worker, as the ASGI application sees it."""
+"""Represent a request in a worker, for the ASGI application that answers it."""
 
 import asyncio
 import time
@@ -11,9 +11,12 @@ from .patience import receive_patiently, send_patiently
 
 
 class Exchange:
-    """The `receive` and `send` of a request that came over a layer.
+    """Provide `receive` and `send` for a request that came over a channel layer.
 
-    `timeout` is how many seconds a part of the answer may wait for room on the reply channel.
+    Args:
+        layer: The channel layer.
+        request: The request, with the first bytes of its body.
+        timeout: The seconds that a part of the answer may wait for room on the reply channel.
     """
 
     def __init__(self, layer: Any, request: Request, timeout: float) -> None:
@@ -27,15 +30,15 @@ class Exchange:
         self._body_wanted = True
         self._first_given = False
         self._head: Head | None = None
-        self._sent = 0  # parts of the answer
+        self._sent = 0  # parts of the answer that were sent
         self._complete = False
 
     def disconnect(self) -> None:
-        """The client is gone."""
+        """Record that the client has disconnected."""
         self._gone.set()
 
     async def receive(self) -> dict[str, Any]:
-        """The body's parts, then `http.disconnect` once the client is gone."""
+        """Return the next part of the body, or `http.disconnect` after the client has disconnected."""
         if not self._first_given:
             self._first_given = True
             self._body_wanted = self._request["more_body"]
@@ -50,9 +53,9 @@ class Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
-        """The answer's parts on their way to the front. After `disconnect` they are dropped."""
+        """Send a part of the answer to the front. After `disconnect`, drop it."""
         if message["type"] == "http.response.start":
-            # It leaves with the first bytes: a server must not send it before those anyway (ASGI).
+            # The head waits for the first bytes of the body, because a server may not send it earlier (ASGI).
             self._head = Head(status=message["status"], headers=list(message.get("headers", [])))
             return
         if self._head is None and self._sent == 0:
@@ -65,7 +68,10 @@ class Exchange:
         self._complete = not more_body
 
     async def finish(self) -> None:
-        """Tells the front if the application has returned with an unfinished answer."""
+        """Complete an answer that the application left unfinished.
+
+        If no part was sent, the client receives a 500. Otherwise the last part is marked as broken.
+        """
         if self._complete or self._gone.is_set():
             return
         if self._sent:
@@ -93,7 +99,11 @@ class Exchange:
         self._head = None
 
     async def _next_body_part(self) -> BodyPart | None:
-        """None when it has not come by the request's deadline, or the client is gone."""
+        """Return the next part of the body.
+
+        Returns:
+            The part, or None if the client disconnects or the request's deadline passes first.
+        """
         while not self._body:
             message = asyncio.ensure_future(receive_patiently(self._layer, body_channel(self.id)))
             gone = asyncio.ensure_future(self._gone.wait())

@@ -1,4 +1,4 @@
-"""The ASGI application in front of a channel layer: it has requests answered by workers."""
+"""Pass HTTP requests to workers over a channel layer, as an ASGI application."""
 
 import asyncio
 import itertools
@@ -19,8 +19,8 @@ from .replies import Inbox, Replies
 
 logger = logging.getLogger("channels_relay")
 
-# Requests given to the layer at the same moment. More would only wait for each other in the layer's client,
-# and use up its connections, which the reader of the answers needs as well.
+# The number of requests that are sent to the layer at the same time. More requests would only wait in the layer's
+# client and use up its connections. The task that reads the answers also needs a connection.
 SENDING_AT_ONCE = 100
 
 Scope = MutableMapping[str, Any]
@@ -29,7 +29,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Refused(Exception):
-    """The front answers by itself, with a status and one line."""
+    """The front answers the request itself, with a status and a line of text."""
 
     def __init__(self, status: int, line: str) -> None:
         self.status = status
@@ -37,14 +37,18 @@ class Refused(Exception):
 
 
 class ClientGone(Exception):
-    """Nobody is there to be answered."""
+    """The client disconnected before its request was complete."""
 
 
 class RelayFront:
-    """Answers HTTP by way of workers (`manage.py runrelayworker`) on the same channel layer.
+    """Let workers (`manage.py runrelayworker`) on the same channel layer answer HTTP requests.
 
-    Takes the layer and the options from the settings where they are not given. One instance serves one event
-    loop. Other protocols are refused with ValueError, as ASGI asks.
+    An instance serves one event loop. For protocols other than HTTP it raises ValueError, as the ASGI specification
+    requires.
+
+    Args:
+        layer: The channel layer. By default, the layer that the options name.
+        relay_options: The options. By default, the options in the settings.
     """
 
     def __init__(self, layer: Any = None, relay_options: Options | None = None) -> None:
@@ -68,7 +72,12 @@ class RelayFront:
             await answer(send, refused.status, refused.line)
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body: a worker must not wait for a slow client, and 413 comes before any work."""
+        """Read the whole body, so that no worker waits for a slow client, and so that a 413 precedes any work.
+
+        Raises:
+            Refused: If the body exceeds the limit.
+            ClientGone: If the client disconnects.
+        """
         refusal = Refused(413, f"The request body is over {self.options.body_limit} bytes.")
         if declared_length(scope) > self.options.body_limit:
             raise refusal
@@ -111,18 +120,28 @@ class RelayFront:
             self._replies.forget(request_id)
 
     async def _enqueue(self, request: Request) -> None:
-        """Send once, without trying again: a request must not be handled twice."""
+        """Send the request once. A second attempt could let two workers handle it.
+
+        Raises:
+            Refused: If the queue is full, or the layer fails.
+        """
         try:
             async with self._turns:
                 await self.layer.send(REQUESTS, request)
         except ChannelFull:
             raise Refused(503, "The queue of requests is full.") from None
-        except Exception as error:  # each layer has errors of its own
+        except Exception as error:  # each layer raises other exceptions
             logger.error("cannot send a request: %s", describe(error))
             raise Refused(503, "The channel layer is out of reach.") from None
 
     async def _send_rest(self, request_id: str, rest: list[bytes]) -> None:
-        """The body's other pieces, after the request, so that none are left behind where there is no room."""
+        """Send the other pieces of the body.
+
+        They follow the request, so that the layer doesn't keep them if it refuses the request.
+
+        Raises:
+            Refused: If a piece can't be sent in time.
+        """
         channel = body_channel(request_id)
         for number, piece in enumerate(rest):
             part = BodyPart(number=number, body=piece, more_body=number < len(rest) - 1)
@@ -130,7 +149,14 @@ class RelayFront:
                 raise Refused(504, "The request's body could not be sent in time.")
 
     async def _deliver(self, inbox: Inbox, send: Send) -> bool:
-        """Pass the answer on, part by part. Returns whether all of it came."""
+        """Pass the parts of the answer to the client.
+
+        Returns:
+            Whether the answer was complete.
+
+        Raises:
+            Refused: If the first part doesn't arrive in time.
+        """
         parts = InOrder()
         started = False
         while True:
@@ -156,23 +182,26 @@ class RelayFront:
         try:
             async with self._turns:
                 await self.layer.group_send(WORKERS, Abandoned(id=request_id))
-        except Exception as error:  # the worker then does work that nobody waits for
+        except Exception as error:  # a worker then handles the request although its client is gone
             logger.warning("cannot tell workers that a client is gone: %s", describe(error))
 
 
 def cut_short(reason: str) -> bool:
-    """Log that an answer ends before its end; always False.
+    """Log that an answer is incomplete.
 
-    The front then returns without completing the response. Servers close the connection on that, except for
-    Daphne 4.2, which leaves it to the client's timeout; but to raise would end Daphne's loop that looks
-    after all connections.
+    The front then returns without completing the response, and servers close the connection. Daphne 4.2 doesn't, so its
+    client waits until its own timeout. The front can't raise an exception instead, because it would end the loop in
+    which Daphne checks its connections.
+
+    Returns:
+        Always False.
     """
     logger.error("an answer was cut short: %s", reason)
     return False
 
 
 def declared_length(scope: Scope) -> int:
-    """Content-Length in bytes, 0 where there is none; the server has checked it."""
+    """Return the Content-Length in bytes, or 0 without this header. The server has checked it."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)
@@ -187,7 +216,7 @@ async def watch_client(receive: Receive, inbox: Inbox) -> None:
 
 
 async def answer(send: Send, status: int, line: str) -> None:
-    """A whole answer of one line of text."""
+    """Send a complete answer with a line of text."""
     body = f"{line}\n".encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status, "headers": headers})

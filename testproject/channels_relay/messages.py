@@ -1,11 +1,11 @@
-"""What a front and a worker say to each other, and on which channels.
+"""Define the messages between fronts and workers, and their channels.
 
-    front  -> REQUESTS        Request       the scope and the first bytes of the body; any worker takes it
-    front  -> body channel    BodyPart      the rest of a large body; a channel for one request
-    worker -> reply channel   ReplyPart     the answer; one channel for each front
-    front  -> WORKERS group   Abandoned     nobody waits for this answer any more
+    front  -> REQUESTS        Request       the scope and the first bytes of the body, for any worker
+    front  -> body channel    BodyPart      the rest of a large body, on a channel for this request
+    worker -> reply channel   ReplyPart     the answer, on a channel for each front
+    front  -> WORKERS group   Abandoned     the client of this request is gone
 
-The values are those that msgpack carries, so tuples arrive as lists.
+msgpack serializes the values, so tuples arrive as lists.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from typing import Any, TypedDict
 
 REQUESTS = "http.request"
 REPLIES = "http.response"  # the prefix of reply channels
-CONTROL = "relay.control"  # the prefix of the workers' own channels
+CONTROL = "relay.control"  # the prefix of the channels of single workers
 WORKERS = "relay.workers"
 
-# Bytes of body in one message. A channel layer need not carry more than 1 MB; Channels 1 used this size.
+# The bytes of a body in one message. A channel layer needs to carry only 1 MB. Channels 1 used this size.
 CHUNK = 512 * 1024
 
-# The server's own objects (state, extensions) stay in its process.
+# Other keys (state, extensions) contain objects of the server, which can't leave its process.
 SCOPE_KEYS = (
     "type",
     "asgi",
@@ -39,10 +39,10 @@ SCOPE_KEYS = (
 class Request(TypedDict):
     id: str
     reply_channel: str
-    deadline: float  # seconds since the epoch; clocks of fronts and workers must agree
+    deadline: float  # seconds since the epoch, so the clocks of fronts and workers must agree
     scope: dict[str, Any]
     body: bytes
-    more_body: bool  # the rest comes on the body channel
+    more_body: bool  # whether the rest follows on the body channel
 
 
 class BodyPart(TypedDict):
@@ -52,12 +52,12 @@ class BodyPart(TypedDict):
 
 
 class ReplyPart(TypedDict):
-    id: str  # the request's
+    id: str  # the id of the request
     number: int  # from 0
-    head: "Head | None"  # in part 0
+    head: "Head | None"  # only in part 0
     body: bytes
     more_body: bool
-    broken: bool  # the application failed in mid-answer: no more parts
+    broken: bool  # whether the application failed in the middle of the answer, which ends it
 
 
 class Head(TypedDict):
@@ -70,25 +70,25 @@ class Abandoned(TypedDict):
 
 
 def body_channel(request_id: str) -> str:
-    """The channel of the rest of a request's body."""
+    """Return the name of the channel for the rest of a request's body."""
     return f"http.body.{request_id}"
 
 
 def portable(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """What of an ASGI HTTP scope can cross to another process."""
+    """Return the parts of an ASGI HTTP scope that another process can use."""
     return {key: scope[key] for key in SCOPE_KEYS if key in scope}
 
 
 def split(body: bytes) -> list[bytes]:
-    """The body in pieces of CHUNK bytes at most; one piece, maybe empty, at least."""
+    """Split a body into pieces of at most CHUNK bytes. An empty body is one empty piece."""
     return [body[start : start + CHUNK] for start in range(0, len(body), CHUNK)] or [b""]
 
 
 class InOrder:
-    """Numbered parts, given out in order and once each.
+    """Put numbered parts into order and drop duplicates.
 
-    A layer whose order follows the clock (channels_redis) swaps messages when the clock is set back, and a
-    sender that repeats a message after a connection broke can deliver it twice.
+    channels_redis orders messages by the clock, so it swaps messages if the clock is set back. A sender that repeats a
+    message after a connection error can deliver it twice.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class InOrder:
         self._held: dict[int, Any] = {}
 
     def add(self, part: Any) -> Iterator[Any]:
-        """Take a part in; yield those that are now due."""
+        """Add a part, and yield the parts that are now due."""
         if part["number"] >= self._next:
             self._held[part["number"]] = part
         while self._next in self._held:
@@ -106,5 +106,5 @@ class InOrder:
 
     @property
     def gap(self) -> str | None:
-        """What is missing, in words, if later parts are held back for it."""
+        """A description of the missing part if later parts wait for it, otherwise None."""
         return f"part {self._next} never came" if self._held else None

@@ -1,4 +1,4 @@
-"""The setting CHANNELS_RELAY."""
+"""Read the setting CHANNELS_RELAY."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from django.core.exceptions import ImproperlyConfigured
 @dataclass(frozen=True)
 class Options:
     timeout: float = 30.0
-    """Seconds that a front waits for the first part of an answer, and then for each part."""
+    """The seconds that a front waits for the first part of an answer, and then for each further part."""
 
     body_limit: int = 4 * 1024 * 1024
-    """Bytes of the largest request body; beyond it, 413."""
+    """The largest size of a request body in bytes. The front answers larger bodies with 413."""
 
     layer: str = "default"
     """The name of the channel layer in CHANNEL_LAYERS."""
 
     application: str | None = None
-    """Dotted path of the ASGI application that workers run; None is Django's own handler."""
+    """Dotted path of the ASGI application that workers run. By default, workers run Django's handler."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.timeout, (int, float)) or self.timeout <= 0:
@@ -29,7 +29,11 @@ class Options:
 
 
 def options() -> Options:
-    """The options that the settings give; ImproperlyConfigured for one that does not exist or makes no sense."""
+    """Return the options in the settings.
+
+    Raises:
+        ImproperlyConfigured: If an option is unknown or has an invalid value.
+    """
     given = getattr(settings, "CHANNELS_RELAY", {})
     known = [field.name for field in dataclasses.fields(Options)]
     unknown = sorted(set(given) - set(known))

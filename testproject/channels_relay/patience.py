@@ -1,4 +1,4 @@
-"""Receiving and sending over a layer that may be full, restarting or not there yet."""
+"""Receive and send over a channel layer that may be full, restarting or not yet running."""
 
 import asyncio
 import logging
@@ -8,26 +8,35 @@ from channels.exceptions import ChannelFull
 
 logger = logging.getLogger("channels_relay")
 
-FIRST_PAUSE = 0.005  # seconds; doubled up to the longest
+FIRST_PAUSE = 0.005  # seconds, doubled up to the longest pause
 LONGEST_PAUSE = 1.0
 
 
 async def receive_patiently(layer: Any, channel: str) -> Any:
-    """The next message of the channel, however long the layer is out of reach."""
+    """Return the next message of the channel. If the layer fails, try again without a limit."""
     pause = 0.1
     while True:
         try:
             return await layer.receive(channel)
-        except Exception as error:  # each layer has errors of its own
+        except Exception as error:  # each layer raises other exceptions
             logger.warning("cannot receive from %s, trying again: %s", channel, describe(error))
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
 async def send_patiently(layer: Any, channel: str, message: Any, timeout: float) -> bool:
-    """Send, again and again for `timeout` seconds while the channel is full or the layer out of reach.
+    """Send a message, and repeat it while the channel is full or the layer fails.
 
-    Returns whether it was sent. It may arrive twice, when the layer fails after it took the message.
+    The message can arrive twice, if the layer fails after it has accepted it.
+
+    Args:
+        layer: The channel layer.
+        channel: The name of the channel.
+        message: The message.
+        timeout: The time limit in seconds.
+
+    Returns:
+        Whether the message was sent.
     """
     loop = asyncio.get_running_loop()
     give_up = loop.time() + timeout
@@ -49,5 +58,5 @@ async def send_patiently(layer: Any, channel: str, message: Any, timeout: float)
 
 
 def describe(error: Exception) -> str:
-    """The error in one line."""
+    """Return the type and the first line of the error."""
     return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,10 +1,10 @@
-"""channels_redis, without its duplicates."""
+"""Deliver each message of channels_redis only once."""
 
 from typing import Any
 
 from channels_redis.core import RedisChannelLayer
 
-# Puts what a cancelled receive left in the backup back into the queue, under its old score.
+# Return the messages that a cancelled `receive` left in the backup to the queue, with their old scores.
 RESTORE = """
 local left = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
 for at = 1, #left, 2 do
@@ -15,12 +15,14 @@ redis.call('DEL', KEYS[2])
 
 
 class ExactlyOnceRedisChannelLayer(RedisChannelLayer):
-    """`RedisChannelLayer` whose every instance has its own backup of the message it is receiving.
+    """Keep a backup of the message that is being received for each instance of `RedisChannelLayer`.
 
-    channels_redis 4.3.0 keeps one backup for all readers of a channel, and a reader that begins to receive
-    puts back what another has just taken (github.com/django/channels_redis, issue 163). Here a reader can
-    only put back its own. The commands and round trips are those of the parent class, so that its speed can
-    be compared; one EXPIRE more travels along, because nobody else clears the backup of a reader that died.
+    channels_redis 4.3.0 keeps one backup for all readers of a channel. A reader that starts to receive also returns the
+    message that another reader has just taken (github.com/django/channels_redis, issue 163). With this class, a reader
+    can return only its own message.
+
+    The commands and round trips are the same as in the parent class, so that you can compare the speed. The pipeline
+    has an additional EXPIRE, because no other reader deletes the backup of a reader that died.
     """
 
     def _backup_channel_name(self, channel: str) -> str:

@@ -1,4 +1,4 @@
-"""The answers that come back to a front, by request."""
+"""Distribute the answers that arrive at a front to its requests."""
 
 import asyncio
 from typing import Any, Literal
@@ -10,17 +10,17 @@ Event = ReplyPart | Literal["gone", "late"]
 
 
 class Inbox:
-    """The events of one waiting request: parts of its answer, `gone` and `late`."""
+    """Collect the events of a waiting request: parts of its answer, `gone` and `late`."""
 
     def __init__(self) -> None:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self.put = self._events.put_nowait
 
     async def next(self, timeout: float) -> Event:
-        """The next event; `late` when there is none within `timeout` seconds."""
+        """Return the next event, or `late` if `timeout` seconds pass without an event."""
         if not self._events.empty():
             return self._events.get_nowait()
-        # A timer is far cheaper than asyncio.wait_for, which makes a task of its own before Python 3.12.
+        # A timer costs much less than asyncio.wait_for, which creates a task before Python 3.12.
         timer = asyncio.get_running_loop().call_later(timeout, self._late)
         try:
             return await self._events.get()
@@ -28,12 +28,12 @@ class Inbox:
             timer.cancel()
 
     def _late(self) -> None:
-        if self._events.empty():  # else a part came in the same moment, and was in time
+        if self._events.empty():  # otherwise a part arrived at the same moment, and was in time
             self.put("late")
 
 
 class Replies:
-    """One reply channel for the whole process, read by one task."""
+    """Read the reply channel of the process in one task."""
 
     def __init__(self, layer: Any) -> None:
         self._layer = layer
@@ -42,21 +42,24 @@ class Replies:
         self._inboxes: dict[str, Inbox] = {}
 
     async def channel(self) -> str:
-        """The channel's name. The first call starts the reader, because only then there is an event loop."""
+        """Return the name of the channel.
+
+        The first call starts the reader, because no event loop is running before it.
+        """
         if self._channel is None:
             name = await self._layer.new_channel(REPLIES)
-            self._channel = self._channel or name  # another request may have been quicker
+            self._channel = self._channel or name  # another request may have been faster
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read(self._channel))
         return self._channel
 
     def expect(self, request_id: str) -> Inbox:
-        """Answers to this request go into the inbox, until `forget`."""
+        """Return an inbox for the answers to this request, until `forget`."""
         inbox = self._inboxes[request_id] = Inbox()
         return inbox
 
     def forget(self, request_id: str) -> None:
-        """Answers to this request are dropped from now on."""
+        """Drop further answers to this request."""
         self._inboxes.pop(request_id, None)
 
     async def _read(self, channel: str) -> None:

@@ -1,4 +1,4 @@
-"""The process behind a channel layer that runs the application: one request at a time."""
+"""Answer the requests of a channel layer, one at a time."""
 
 import asyncio
 import logging
@@ -18,20 +18,21 @@ logger = logging.getLogger("channels_relay")
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
-# Ids remembered of requests that were abandoned before this worker saw them. Most are another worker's.
+# The number of abandoned requests to remember, because the message can precede the request. Other workers handle most
+# of these requests.
 REMEMBERED = 10_000
-# Seconds between joinings of the group: it forgets its members when Redis restarts, and after a day.
+# The seconds between attempts to join the group, which forgets its members after a day and when Redis restarts.
 JOIN_EVERY = 30.0
 
 
 class RelayHandler(ASGIHandler):
-    """Django's handler, its answers cut in pieces that fill a message, not in 64 KB as for a socket."""
+    """Split answers into pieces that fill a message. Django's pieces of 64 KB are made for sockets."""
 
     chunk_size = CHUNK
 
 
 class RelayWorker:
-    """Takes requests off a channel layer, has the ASGI application answer them, sends the answers back."""
+    """Receive requests from a channel layer, and send the answers of an ASGI application back."""
 
     def __init__(self, application: Application, layer: Any, options: Options) -> None:
         self.application = application
@@ -43,13 +44,13 @@ class RelayWorker:
         self._stopping = False
 
     def stop(self) -> None:
-        """Finish the request in hand, take no other, and return from `run`."""
+        """Finish the current request, and return from `run` without another request."""
         self._stopping = True
         if self._waiting is not None:
             self._waiting.cancel()
 
     async def run(self) -> None:
-        """Work until `stop`."""
+        """Handle requests until `stop`."""
         control = await self.layer.new_channel(CONTROL)
         helpers = [asyncio.create_task(self._listen(control)), asyncio.create_task(self._stay_joined(control))]
         try:
@@ -62,7 +63,11 @@ class RelayWorker:
             await self._leave(control)
 
     async def _next_request(self) -> Request | None:
-        """None when the worker is to stop. No request is taken off the layer before it can be handled."""
+        """Wait for a request. A worker takes a request from the layer only when it can handle it.
+
+        Returns:
+            The request, or None after `stop`.
+        """
         if self._stopping:
             return None
         self._waiting = asyncio.current_task()
@@ -89,7 +94,7 @@ class RelayWorker:
         await exchange.finish()
 
     async def _listen(self, control: str) -> None:
-        """Hear which requests nobody waits for any more."""
+        """Receive the ids of abandoned requests."""
         while True:
             message: Abandoned = await receive_patiently(self.layer, control)
             if self._current is not None and self._current.id == message["id"]:
@@ -104,7 +109,7 @@ class RelayWorker:
             try:
                 await self.layer.group_add(WORKERS, control)
                 pause = JOIN_EVERY
-            except Exception as error:  # each layer has errors of its own
+            except Exception as error:  # each layer raises other exceptions
                 logger.warning("cannot join the group of workers, trying again: %s", describe(error))
                 pause = 1.0
             await asyncio.sleep(pause)
@@ -112,5 +117,5 @@ class RelayWorker:
     async def _leave(self, control: str) -> None:
         try:
             await self.layer.group_discard(WORKERS, control)
-        except Exception as error:  # the group forgets it by itself, later
+        except Exception as error:  # the group forgets this worker later
             logger.warning("cannot leave the group of workers: %s", describe(error))

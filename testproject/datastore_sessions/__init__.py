@@ -1,1 +1,1 @@
-"""Django's sessions in Google Cloud Datastore."""
+"""Keep Django's sessions in Google Cloud Datastore."""

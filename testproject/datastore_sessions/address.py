@@ -1,14 +1,20 @@
-"""The datastore's address: an emulator, or the embedded server next to the setup. Never Google's service."""
+"""Find the address of the datastore: an emulator, or the embedded server of the setup. It is never Google's service."""
 
 import os
 from pathlib import Path
 
 
 def address(protocol: str) -> str:
-    """`host:port` for `grpc` or `http`. Raises ConnectionError where there is no datastore.
+    """Return the datastore's `host:port` for a protocol.
 
-    An emulator has both on one port; the embedded server (loadtests/services/datastore) writes two addresses to
-    RUN_DIR.
+    An emulator serves both protocols on one port. The embedded server (loadtests/services/datastore) writes an address
+    for each protocol to RUN_DIR.
+
+    Args:
+        protocol: `grpc` or `http`.
+
+    Raises:
+        ConnectionError: If there isn't a datastore.
     """
     if host := os.environ.get("DATASTORE_EMULATOR_HOST"):
         return host
@@ -22,5 +28,5 @@ def address(protocol: str) -> str:
 
 
 def over_grpc() -> bool:
-    """True for gRPC, the default of the client library; False for HTTP."""
+    """Return whether to use gRPC, the default of the client library, instead of HTTP."""
     return os.environ.get("DATASTORE_GRPC", "1") != "0"

@@ -1,4 +1,4 @@
-"""The session store, for SESSION_ENGINE."""
+"""Store sessions in Google Cloud Datastore, for SESSION_ENGINE."""
 
 import datetime
 from typing import Any
@@ -10,26 +10,29 @@ from datastore_sessions import messages
 from datastore_sessions.clients import acall, call
 
 ALREADY_EXISTS = 6  # google.rpc.Code
-LONGEST_KEY = 40  # as Django's database has it; its own keys have 32 characters
+LONGEST_KEY = 40  # the limit of Django's database backend; keys from Django have 32 characters
 CHARACTERS = frozenset(VALID_KEY_CHARS)
 
 
 class SessionStore(SessionBase):
-    """Keep sessions in Google Cloud Datastore: a lookup loads one, a commit saves one.
+    """Keep sessions in Google Cloud Datastore, with a lookup to load and a commit to save a session.
 
     There is no `clear_expired`: let a TTL policy on `expires_at` delete expired sessions.
     """
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """True for a key that can be ours. The service fails on names of over 1,500 bytes and those like `__this__`."""
+        """Check whether Django can have created this key.
+
+        Datastore returns an error for names of more than 1,500 bytes, and for names such as `__this__`.
+        """
         return bool(super()._validate_session_key(key)) and len(key) <= LONGEST_KEY and CHARACTERS.issuperset(key)
 
     def load(self) -> dict[str, Any]:
-        """The session's data; empty where there is none, or it has expired."""
+        """Return the data of the session. It is empty if the session doesn't exist or has expired."""
         return self._loaded(call("lookup", messages.lookup(self.session_key)))
 
     async def aload(self) -> dict[str, Any]:
-        """As `load`."""
+        """Return the data of the session, as `load` does."""
         return self._loaded(await acall("lookup", messages.lookup(self.session_key)))
 
     def _loaded(self, response: Any) -> dict[str, Any]:
@@ -40,26 +43,26 @@ class SessionStore(SessionBase):
         return self.decode(found.data)
 
     def exists(self, session_key: str | None) -> bool:
-        """Whether there is a session of this key, expired or not."""
+        """Return whether the session exists. It may have expired."""
         return bool(session_key) and session_key in messages.found(call("lookup", messages.lookup(session_key)))
 
     async def aexists(self, session_key: str | None) -> bool:
-        """As `exists`."""
+        """Return whether the session exists, as `exists` does."""
         return bool(session_key) and session_key in messages.found(await acall("lookup", messages.lookup(session_key)))
 
     def create(self) -> None:
-        """A session under a key that nobody has."""
+        """Create a session with an unused key."""
         while True:
             self._session_key = self._get_new_session_key()
             try:
                 self.save(must_create=True)
-            except CreateError:  # somebody took it meanwhile
+            except CreateError:  # another request has created a session with this key
                 continue
             self.modified = True
             return
 
     async def acreate(self) -> None:
-        """As `create`."""
+        """Create a session, as `create` does."""
         while True:
             self._session_key = await self._aget_new_session_key()
             try:
@@ -70,7 +73,12 @@ class SessionStore(SessionBase):
             return
 
     def save(self, must_create: bool = False) -> None:
-        """Writes the session. Raises CreateError where it must be new and is not, UpdateError where it was deleted."""
+        """Save the session.
+
+        Raises:
+            CreateError: If the session must be new, but exists.
+            UpdateError: If the session was deleted.
+        """
         if self.session_key is None:
             return self.create()
         data = self.encode(self._get_session(no_load=must_create))
@@ -81,7 +89,7 @@ class SessionStore(SessionBase):
             raise _meaning(error) from error
 
     async def asave(self, must_create: bool = False) -> None:
-        """As `save`."""
+        """Save the session, as `save` does."""
         if self.session_key is None:
             return await self.acreate()
         data = self.encode(await self._aget_session(no_load=must_create))
@@ -92,30 +100,30 @@ class SessionStore(SessionBase):
             raise _meaning(error) from error
 
     def delete(self, session_key: str | None = None) -> None:
-        """Deletes the session of this key, its own by default; nothing happens where there is none."""
+        """Delete a session, by default this session. A missing session isn't an error."""
         if (key := session_key or self.session_key) is not None:
             call("commit", messages.delete(key))
 
     async def adelete(self, session_key: str | None = None) -> None:
-        """As `delete`."""
+        """Delete a session, as `delete` does."""
         if (key := session_key or self.session_key) is not None:
             await acall("commit", messages.delete(key))
 
 
 def _now() -> datetime.datetime:
-    """The time as the datastore has it, whatever USE_TZ says."""
+    """Return the time with a time zone, as Datastore does. The setting USE_TZ doesn't change it."""
     return datetime.datetime.now(datetime.UTC)
 
 
 def _meaning(error: Conflict | NotFound) -> Exception:
-    """Django's exception for it."""
+    """Return the exception that Django expects for this error."""
     if isinstance(error, NotFound):
         return UpdateError()
     return CreateError() if _status(error) == ALREADY_EXISTS else error
 
 
 def _status(error: Conflict) -> int | None:
-    """Return the number of google.rpc.Code, which an answer over HTTP has only in its body."""
+    """Return the number of the error in google.rpc.Code. Over HTTP, only the body of the response contains it."""
     if error.grpc_status_code is not None:
         return int(error.grpc_status_code.value[0])
     return next((int(status.code) for status in error.errors if hasattr(status, "code")), None)

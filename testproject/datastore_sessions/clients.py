@@ -1,7 +1,8 @@
-"""The datastore's own client library, over gRPC or HTTP, from threads, greenlets or an event loop.
+"""Call the datastore with its client library, over gRPC or HTTP, from threads, greenlets or an event loop.
 
-One client a process, made at the first use, after a server has forked; for asynchronous gRPC one an event loop. No call
-is repeated: the view reports a datastore that is down, and a repeated write would be refused as done already.
+Each process creates a client at the first use, after the server has forked. Asynchronous gRPC needs a client for each
+event loop. Failed calls aren't repeated: the views report a datastore that is down, and Datastore would refuse a
+repeated write whose first attempt was successful.
 """
 
 import asyncio
@@ -26,25 +27,37 @@ from datastore_sessions.address import address, over_grpc
 from datastore_sessions.messages import PROJECT
 
 TIMEOUT_S = 5.0
-# After a datastore was gone, gRPC tries again at intervals that grow to two minutes, by default.
+# By default, the interval between gRPC's attempts to reconnect grows to two minutes.
 CHANNEL = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000))
-MOST_CONNECTIONS = 1000  # over HTTP; requests keeps ten by default, and opens one for each call above
+# for HTTP; by default requests keeps ten connections, and opens a new one for each further call
+MOST_CONNECTIONS = 1000
 
 _making = threading.Lock()
 _of_loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, DatastoreAsyncClient] = weakref.WeakKeyDictionary()
 
 
 def call(method: str, request: Any) -> Any:
-    """The response to a request of `lookup` or `commit`. Raises GoogleAPIError and OSError."""
+    """Return the response to a request.
+
+    Args:
+        method: `lookup` or `commit`.
+        request: The request message.
+
+    Raises:
+        GoogleAPIError: If the datastore returns an error.
+        OSError: If the datastore can't be reached.
+    """
     api = _client(over_grpc())
     return getattr(api, method)(request=request, retry=None, timeout=TIMEOUT_S)
 
 
 async def acall(method: str, request: Any) -> Any:
-    """The same from a coroutine: over gRPC in its event loop, over HTTP in a thread.
+    """Return the response to a request in a coroutine.
 
-    The event loop that Django makes for one request of a WSGI server is gone after it, and a client with it; there the
-    request's own thread calls, as Django's ORM does.
+    Over gRPC, the call runs in the event loop. Over HTTP, it runs in a thread.
+
+    With a WSGI server, Django creates an event loop for each request, and a client would end with it. In this case the
+    thread of the request makes the call, as with Django's ORM.
     """
     loop = asyncio.get_running_loop()
     if not over_grpc() or loop in AsyncToSync.loop_thread_executors:
@@ -75,9 +88,10 @@ def _made(grpc_wanted: bool) -> Any:
 
 
 def _befriend_gevent() -> None:
-    """Patches gRPC for gevent: it waits in C, where gevent cannot switch, so each call would stop all greenlets.
+    """Patch gRPC for gevent.
 
-    GRPC_GEVENT=0 leaves it unpatched: the setup gunicorn-gevent-unpatched shows the effect.
+    gRPC waits in C, where gevent can't switch to another greenlet, so each call would stop all greenlets. GRPC_GEVENT=0
+    prevents the patch: the setup gunicorn-gevent-unpatched shows the effect.
     """
     monkey = sys.modules.get("gevent.monkey")
     if monkey is not None and monkey.is_module_patched("socket") and os.environ.get("GRPC_GEVENT") != "0":

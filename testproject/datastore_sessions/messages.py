@@ -1,7 +1,7 @@
-"""The requests of sessions as messages of google-cloud-datastore, and the data in the responses.
+"""Create Datastore requests for sessions, and read the responses.
 
-A session is an entity under its key: `session_data` is not indexed (an index takes 1,500 bytes at most), `expires_at`
-is, for a TTL policy.
+A session is an entity with its key as the name. Its property `session_data` isn't indexed, because an index accepts at
+most 1,500 bytes. Its property `expires_at` is indexed for a TTL policy.
 """
 
 import datetime
@@ -10,23 +10,23 @@ from typing import NamedTuple
 from google.cloud.datastore_v1 import types
 
 KIND = "Session"
-PROJECT = "django-serving-benchmark"  # emulators take any
+PROJECT = "django-serving-benchmark"  # emulators accept any name
 
 
 class Found(NamedTuple):
-    """A session as it is stored: its data, encoded, and when it expires."""
+    """Hold the encoded data of a stored session and the time when it expires."""
 
     data: str
     expires_at: datetime.datetime
 
 
 def lookup(key: str) -> types.LookupRequest:
-    """Ask for the session of this key."""
+    """Return the request for a session."""
     return types.LookupRequest(project_id=PROJECT, keys=[_key(key)])
 
 
 def found(response: types.LookupResponse) -> dict[str, Found]:
-    """The sessions in a response, by key."""
+    """Return the sessions in a response by key."""
     return {
         result.entity.key.path[-1].name: Found(
             result.entity.properties["session_data"].string_value,
@@ -37,9 +37,17 @@ def found(response: types.LookupResponse) -> dict[str, Found]:
 
 
 def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> types.CommitRequest:
-    """Writes a session: a `new` one is refused with ALREADY_EXISTS where there is one of that key, another with
-    NOT_FOUND where there is none. The datastore sees to it within one commit, so it takes no transaction. A time
-    without a zone, as USE_TZ=False has it, is local."""
+    """Return the request that writes a session.
+
+    Datastore checks the conditions within one commit, so it doesn't need a transaction.
+
+    Args:
+        key: The key of the session.
+        data: The encoded data.
+        expires_at: The time when the session expires. Without a time zone (USE_TZ=False), it is local time.
+        new: Whether the session must be new. Datastore answers ALREADY_EXISTS if a new session exists, and NOT_FOUND if
+            another session doesn't.
+    """
     entity = types.Entity(
         key=_key(key),
         properties={
@@ -51,7 +59,7 @@ def write(key: str, data: str, expires_at: datetime.datetime, new: bool) -> type
 
 
 def delete(key: str) -> types.CommitRequest:
-    """Delete the session of this key, if there is one."""
+    """Return the request that deletes a session. A missing session isn't an error."""
     return _commit(types.Mutation(delete=_key(key)))
 
 

@@ -1,18 +1,17 @@
-"""The endpoints as a Django application."""
-
 import os
 
 from django.apps import AppConfig
 
 
 class EndpointsConfig(AppConfig):
-    """Has each process count its requests, and their waits for the database's pool, where there is a place for it
-    (RUN_DIR, see supervisor/defaults.sh)."""
+    """Count the requests of each process, and their waits for the database pool, if RUN_DIR is set.
+
+    supervisor/defaults.sh sets RUN_DIR, the folder of the counts.
+    """
 
     name = "endpoints"
 
     def ready(self) -> None:
-        """Django is set up."""
         if directory := os.environ.get("RUN_DIR"):
             from endpoints import counting, pool_waits
 

@@ -1,8 +1,8 @@
-"""How many requests each process has handled, for whoever measures: keep-alive spreads them unevenly.
+"""Count the requests of each process, because keep-alive connections distribute them unevenly.
 
-Two numbers in a file in memory that this process alone writes: requests, and context switches, which only the process
-itself knows of threads that have ended (under ASGI Django starts one for each request). They are taken at Django's own
-signal, not in a middleware, which would add a layer to what is measured.
+Each process writes two numbers to a memory-mapped file: its requests and its context switches. Under ASGI Django starts
+a thread for each request, and only the process itself can count the context switches of threads that have ended. The
+numbers are updated by Django's signal `request_started`, because a middleware would add a layer to the measured code.
 """
 
 import mmap
@@ -19,7 +19,7 @@ _NUMBERS = struct.Struct("<QQ")
 
 
 class Counter:
-    """Counts in a file ``requests-<pid>`` of a directory."""
+    """Write the counts to the file ``requests-<pid>`` of a folder."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -28,9 +28,9 @@ class Counter:
         self.lock = threading.Lock()
 
     def __call__(self, **signal: Any) -> None:
-        """A request has begun."""
-        with self.lock:  # requests begin in several threads at a time
-            if self.pid != os.getpid():  # the first, or a child of a process that counted before
+        """Count a request."""
+        with self.lock:  # several threads can start requests at once
+            if self.pid != os.getpid():  # the first request, or the first request after a fork
                 self._open()
             self.count += 1
             used = resource.getrusage(resource.RUSAGE_SELF)
@@ -44,5 +44,5 @@ class Counter:
 
 
 def install(directory: str) -> None:
-    """Counts from now on, in that directory."""
+    """Count the requests from now on, in this folder."""
     request_started.connect(Counter(Path(directory)), weak=False, dispatch_uid="endpoints.counting")

@@ -1,4 +1,4 @@
-"""Server-sent events at a steady pace, as the tokens of a language model come."""
+"""Send server-sent events at a steady pace, like the tokens of a language model."""
 
 import asyncio
 import contextlib
@@ -16,20 +16,29 @@ from endpoints.parameters import bounded
 
 MOST_EVENTS = 10_000
 LONGEST_GAP_MS = 10_000
-LARGEST = 1024 * 1024  # bytes of an event's data
+LARGEST = 1024 * 1024  # bytes of the data of an event
 NOTE = re.compile(r"[A-Za-z0-9.-]{0,60}")
 TOKEN = b"token"
-RUNNING = "-"  # a generator that has not ended
+RUNNING = "-"  # the state of a generator that hasn't ended
 
 
 def event(number: int, data: bytes = TOKEN) -> bytes:
-    """An event; its number shows where one is missing or comes twice."""
+    """Return an event. Its number reveals missing and repeated events."""
     return b"id: %d\ndata: %s\n\n" % (number, data)
 
 
 def paced(count: int, gap_s: float, data: bytes = TOKEN, note: str = "") -> Iterator[bytes]:
-    """`count` events. Event k is due k times `gap_s` after the first one is asked for: one that is late does not delay
-    those after it. The thread sleeps in between. Its end is noted."""
+    """Yield events at a steady pace, and sleep in this thread between them.
+
+    Event k is due k times `gap_s` after the request for the first event, so a late event doesn't delay the following
+    events.
+
+    Args:
+        count: The number of events.
+        gap_s: The seconds between two events.
+        data: The data of each event.
+        note: A name for the record of the end of the generator, or an empty string for no record.
+    """
     with noted(note):
         start = time.monotonic()
         for number in range(count):
@@ -38,7 +47,7 @@ def paced(count: int, gap_s: float, data: bytes = TOKEN, note: str = "") -> Iter
 
 
 async def paced_async(count: int, gap_s: float, data: bytes = TOKEN, note: str = "") -> AsyncIterator[bytes]:
-    """`paced` for an event loop, which does something else in between."""
+    """Yield events as `paced` does, without blocking the event loop."""
     with noted(note):
         start = time.monotonic()
         for number in range(count):
@@ -48,8 +57,10 @@ async def paced_async(count: int, gap_s: float, data: bytes = TOKEN, note: str =
 
 @contextlib.contextmanager
 def noted(note: str) -> Iterator[None]:
-    """Notes that a generator begins, and when it ends, however it does: all is sent, it is closed, or it is thrown
-    away. Only where there is a place for it (RUN_DIR, see supervisor/defaults.sh)."""
+    """Record the start and the end of a generator if RUN_DIR is set (see supervisor/defaults.sh).
+
+    A generator ends after its last event, when the server closes it, and when Python deletes it.
+    """
     write(note, RUNNING)
     try:
         yield
@@ -58,24 +69,24 @@ def noted(note: str) -> Iterator[None]:
 
 
 def write(note: str, state: str) -> None:
-    """Adds a line to the notes."""
     if note and (file := notes()):
-        with file.open("a", encoding="ascii") as lines:  # one at a time: all processes write them
+        with file.open("a", encoding="ascii") as lines:  # append mode, because all processes write to this file
             lines.write(f"{note} {state}\n")
 
 
 def notes() -> Path | None:
-    """The file of the notes."""
+    """Return the file of the notes, or None without RUN_DIR."""
     directory = os.environ.get("RUN_DIR")
     return Path(directory, "events-ended") if directory else None
 
 
 def events(request: HttpRequest) -> StreamingHttpResponse:
-    """`?events=60&every=50`: 60 events, one every 50 ms. `&size=1000`: the data of each has a thousand bytes.
-    `&note=run.1`: notes when its generator ends.
+    """Send `?events=60&every=50`, 60 events with an interval of 50 ms.
 
-    Each interface gets a generator of its own kind, for of the other kind Django collects all before it sends any.
-    `&generator=sync` is a sync generator whatever the interface.
+    `&size=1000` sets the size of each event's data in bytes. `&note=run.1` records the end of the generator.
+
+    WSGI gets a sync generator and ASGI an async generator, because Django would collect all events of the other kind
+    before it sends them. `&generator=sync` always uses a sync generator.
     """
     count = bounded(request, "events", 60, MOST_EVENTS)
     gap_s = bounded(request, "every", 50, LONGEST_GAP_MS) / 1000
@@ -83,34 +94,40 @@ def events(request: HttpRequest) -> StreamingHttpResponse:
     if generator not in ("own", "sync"):
         raise BadRequest("generator must be own or sync")
     if request.method == "HEAD":
-        count = 0  # as in endpoints.stream
+        count = 0  # see endpoints.stream
     size = bounded(request, "size", 0, LARGEST)
     options = (count, gap_s, b"x" * size or TOKEN, note_of(request))
     iterate = paced_async if isinstance(request, ASGIRequest) and generator == "own" else paced
-    # A proxy such as nginx would collect some of it otherwise.
+    # Otherwise a proxy such as nginx would buffer some events.
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(iterate(*options), content_type="text/event-stream", headers=headers)
 
 
 async def events_async(request: HttpRequest) -> StreamingHttpResponse:
-    """The same from a coroutine."""
     return events(request)
 
 
 def ended(request: HttpRequest) -> HttpResponse:
-    """`?note=run`: a line for each generator of a note that begins with `run.`: the rest of its note, and how many
-    seconds ago it ended, or `-` while it runs."""
+    """List the generators with notes that start with `run.`, for `?note=run`.
+
+    Each line contains the rest of the note and the seconds since the end of the generator, or `-` while it runs.
+    """
     of = f"{note_of(request)}."
     file = notes()
     lines = file.read_text(encoding="ascii").splitlines() if file and file.exists() else []
     now = time.monotonic()
-    found = dict(line.removeprefix(of).split(" ") for line in lines if line.startswith(of))  # the last line of each
+    # the last line of each note
+    found = dict(line.removeprefix(of).split(" ") for line in lines if line.startswith(of))
     text = "".join(f"{rest} {at if at == RUNNING else f'{now - float(at):.3f}'}\n" for rest, at in found.items())
     return HttpResponse(text, content_type="text/plain")
 
 
 def note_of(request: HttpRequest) -> str:
-    """The query parameter `note`: letters, digits, `-` and dots; BadRequest (400) for anything else."""
+    """Return the query parameter `note`.
+
+    Raises:
+        BadRequest: If it contains anything except letters, digits, `-` and dots (400).
+    """
     note: str = request.GET.get("note", "")
     if not NOTE.fullmatch(note):
         raise BadRequest("note must be at most 60 letters, digits, dots and -")

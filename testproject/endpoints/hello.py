@@ -1,6 +1,6 @@
-"""The tests `JSON serialization` and `plaintext` of TechEmpower's FrameworkBenchmarks (docs/endpoints.rst).
+"""Implement the tests `JSON serialization` and `plaintext` of TechEmpower's FrameworkBenchmarks (docs/endpoints.rst).
 
-An answer is made anew for each request, as the rules ask.
+The views create each answer again, as the rules require.
 """
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -9,20 +9,16 @@ MESSAGE = "Hello, World!"
 
 
 def json(request: HttpRequest) -> JsonResponse:
-    """`{"message": "Hello, World!"}`"""
     return JsonResponse({"message": MESSAGE})
 
 
 async def json_async(request: HttpRequest) -> JsonResponse:
-    """The same from a coroutine."""
     return json(request)
 
 
 def plaintext(request: HttpRequest) -> HttpResponse:
-    """`Hello, World!`"""
     return HttpResponse(MESSAGE, content_type="text/plain")
 
 
 async def plaintext_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine."""
     return plaintext(request)

@@ -1,17 +1,17 @@
-"""What reached Django, so that setups can be compared."""
+"""Return the request that reached Django, so that you can compare setups."""
 
 import hashlib
 
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
-# Those that a client chooses. Host and Connection say more of the client's library than of the server.
+# The headers that a client chooses. Host and Connection depend more on the client's library than on the server.
 HEADERS = ("Accept", "Content-Length", "Content-Type", "Cookie", "X-Repeated", "X-Latin-1")
 
 
 @csrf_exempt
 def inspect(request: HttpRequest, rest: str = "") -> JsonResponse:
-    """The request as a JSON object: line, parameters, chosen headers, cookies, size and hash of the body."""
+    """Return the request line, parameters, chosen headers and cookies, and the size and hash of the body, as JSON."""
     return JsonResponse(
         {
             "method": request.method,

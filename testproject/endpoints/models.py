@@ -1,10 +1,10 @@
-"""The two tables of TechEmpower's FrameworkBenchmarks, under the names that its rules give them."""
+"""Define the two tables of TechEmpower's FrameworkBenchmarks, with the names in its rules."""
 
 from django.db import models
 
 
 class World(models.Model):
-    """One of 10,000 rows with a number each, from 1 to 10,000."""
+    """A row with a random number from 1 to 10,000. The table has 10,000 rows."""
 
     id = models.IntegerField(primary_key=True)
     random_number = models.IntegerField(db_column="randomnumber")
@@ -13,12 +13,12 @@ class World(models.Model):
         db_table = "world"
 
     def as_dict(self) -> dict[str, int]:
-        """The row as the rules want it in JSON."""
+        """Return the row in the format that the rules require for JSON."""
         return {"id": self.id, "randomNumber": self.random_number}
 
 
 class Fortune(models.Model):
-    """One of twelve fortune cookies."""
+    """A fortune cookie. The table has twelve rows."""
 
     id = models.IntegerField(primary_key=True)
     message = models.CharField(max_length=2048)

@@ -1,4 +1,4 @@
-"""Middleware that does nothing, sync or async: what it costs is the way through it (settings/middleware.py)."""
+"""Pass requests through middleware that does nothing, to measure the cost of a call (settings/middleware.py)."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,7 +8,7 @@ from django.utils.decorators import async_only_middleware, sync_only_middleware
 
 @sync_only_middleware
 def sync_nothing(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Passes a request on, as middleware of old does."""
+    """Pass a request on in synchronous code."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
@@ -20,7 +20,7 @@ def sync_nothing(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Cal
 def async_nothing(
     get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]],
 ) -> Callable[[HttpRequest], Awaitable[HttpResponseBase]]:
-    """Passes a request on from a coroutine."""
+    """Pass a request on in a coroutine."""
 
     async def middleware(request: HttpRequest) -> HttpResponseBase:
         return await get_response(request)

@@ -1,4 +1,4 @@
-"""A page of a hundred rows from a template that inherits, loops, filters and escapes; no database."""
+"""Render a hundred rows with a template that inherits, loops, filters and escapes, without a database."""
 
 import datetime
 import decimal
@@ -23,5 +23,4 @@ ORDERS = [
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """The page, the same for every request."""
     return render(request, "endpoints/orders.html", {"orders": ORDERS})

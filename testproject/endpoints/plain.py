@@ -1,18 +1,17 @@
-"""The least that a view can do: what is left is the server, and Django."""
+"""Do as little as possible in a view, to measure the cost of the server and Django."""
 
 from django.http import HttpRequest, HttpResponse
 
 
 def ok(request: HttpRequest) -> HttpResponse:
-    """`OK`, the endpoint of the load test of 2016."""
+    """Return `OK`, as the endpoint of the load test of 2016 did."""
     return HttpResponse("OK")
 
 
 async def ok_async(request: HttpRequest) -> HttpResponse:
-    """The same answer from a coroutine."""
     return HttpResponse("OK")
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answers once the whole path to a view works, workers behind a channel layer included."""
+    """Answer as soon as requests can reach a view, also through workers behind a channel layer."""
     return HttpResponse("OK")

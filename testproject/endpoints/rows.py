@@ -1,13 +1,13 @@
-"""What the two tables hold."""
+"""Fill the two tables."""
 
 import random
 
 from endpoints.models import Fortune, World
 from endpoints.worlds import ROWS
 
-SEED = 2013  # the year of the first round; the numbers are random, and the same on every machine
+SEED = 2013  # the year of the first round; the random numbers are the same on each machine
 
-# The rows that TechEmpower's rules give, with a message that is an attack and one that is not ASCII.
+# The rows in TechEmpower's rules. One message is an attack, and one message isn't ASCII.
 MESSAGES = (
     "fortune: No such file or directory",
     "A computer scientist is someone who fixes things that aren't broken.",
@@ -25,7 +25,7 @@ MESSAGES = (
 
 
 def fill() -> None:
-    """Puts the rows into the two tables, unless they are there; of a World, any number will do."""
+    """Insert the rows unless they exist. For World, the number of rows is enough."""
     if World.objects.count() != ROWS:
         World.objects.all().delete()
         numbers = random.Random(SEED)

@@ -1,7 +1,7 @@
-"""Files of `endpoints/static/`, by WhiteNoise: its headers, its conditional requests.
+"""Serve the files of `endpoints/static/` with WhiteNoise's headers and conditional requests.
 
-As a view, and not as the middleware that WhiteNoise's documentation recommends: a sync middleware changes how Django
-runs all those before it under ASGI, for every endpoint (docs/endpoints.rst), and the others are to stay as they were.
+WhiteNoise's documentation recommends its middleware. But under ASGI, a sync middleware changes how Django runs all the
+middleware before it, for each endpoint (docs/endpoints.rst). A view leaves the other endpoints unchanged.
 """
 
 from collections.abc import AsyncIterator
@@ -16,16 +16,14 @@ FILES = WhiteNoise(None, root=Path(__file__).parent / "static", prefix="static")
 
 
 def static(request: HttpRequest, path: str) -> WhiteNoiseFileResponse:
-    """The file."""
     if request.path_info not in FILES:
         raise Http404
     response = WhiteNoiseMiddleware.serve(FILES[request.path_info], request)
     if isinstance(request, ASGIRequest):
-        # An ASGI server cannot iterate over a file. It is read here, where this view has a thread to do it in.
+        # An ASGI server can't iterate over a file. This view has a thread, in which it can read the file.
         response.streaming_content = at_once(b"".join(response.streaming_content))
     return response
 
 
 async def at_once(content: bytes) -> AsyncIterator[bytes]:
-    """All of it in one piece."""
     yield content

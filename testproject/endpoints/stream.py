@@ -1,4 +1,4 @@
-"""An answer in chunks, whose length the server does not know beforehand."""
+"""Send an answer in chunks, without a known length."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -12,26 +12,25 @@ LARGEST_CHUNK = 4 * 1024 * 1024  # bytes
 
 
 def chunks(count: int, size: int) -> Iterator[bytes]:
-    """`count` chunks of `size` bytes; each is one repeated digit, so that a change of order shows."""
+    """Yield chunks of `size` bytes. Each chunk repeats one digit, so that a test can check the order."""
     for number in range(count):
         yield b"%d" % (number % 10) * size
 
 
 async def chunks_async(count: int, size: int) -> AsyncIterator[bytes]:
-    """`chunks` for an event loop."""
     for chunk in chunks(count, size):
         yield chunk
 
 
 def stream(request: HttpRequest) -> StreamingHttpResponse:
-    """`?chunks=10&size=1024`.
+    """Send `?chunks=10&size=1024`, 10 chunks of 1,024 bytes.
 
-    Django streams an iterator of the interface's own kind; of the other kind it collects all before it sends
-    any. So each interface gets its own.
+    Each interface gets an iterator of its kind, sync or async, because Django would collect all chunks of the other
+    kind before it sends them.
     """
     count = bounded(request, "chunks", 10, MOST_CHUNKS)
     if request.method == "HEAD":
-        count = 0  # Daphne 4.2 sends all chunks but the first of an answer to HEAD, which has no body
+        count = 0  # an answer to HEAD has no body, but Daphne 4.2 sends all chunks except the first
     size = bounded(request, "size", 1024, LARGEST_CHUNK)
     iterate = chunks_async if isinstance(request, ASGIRequest) else chunks
     return StreamingHttpResponse(iterate(count, size), content_type="text/plain")

@@ -1,4 +1,4 @@
-"""Django's usual middleware as synchronous ones: under ASGI all of them share two changes of thread (Django #21523)."""
+"""Make Django's usual middleware synchronous. Under ASGI, all of it shares two changes of thread (Django #21523)."""
 
 from django.utils.module_loading import import_string
 from testproject.settings.middleware import USUAL

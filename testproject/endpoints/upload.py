@@ -1,4 +1,4 @@
-"""A file from a form (multipart/form-data), which Django keeps in memory up to 2.5 MB and in a temporary file above."""
+"""Receive a file from a form (multipart/form-data). Django keeps files of more than 2.5 MB in a temporary file."""
 
 import hashlib
 
@@ -11,7 +11,11 @@ from django.views.decorators.http import require_POST
 @csrf_exempt  # load generators have no token
 @require_POST
 def upload(request: HttpRequest) -> JsonResponse:
-    """Size and SHA-256 of the field `file`; BadRequest where there is no such file."""
+    """Return the size and the SHA-256 of the field `file`.
+
+    Raises:
+        BadRequest: If the form doesn't contain this file.
+    """
     file = request.FILES.get("file")
     if file is None:
         raise BadRequest("send a form (multipart/form-data) with a file in the field 'file'")

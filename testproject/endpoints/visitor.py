@@ -1,7 +1,7 @@
-"""A visitor who is signed in: what a session, and the user that it names, cost a view (docs/endpoints.rst).
+"""Measure the cost of a session and of its user for a view (docs/endpoints.rst).
 
-`manage.py prepare` makes one user and one session, whose key everybody may know, in the database. Whoever sends no such
-cookie is answered with 401.
+`manage.py prepare` creates a user and a session in the database. The key of the session is public. Requests without its
+cookie receive a 401.
 """
 
 import datetime
@@ -19,12 +19,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 NAME = "visitor"
 COOKIE = "visitorofthebenchmark"
 VISITS = 3
-NO_PASSWORD = "!"  # as Django marks one that cannot be used, and always the same: a session has its hash
+NO_PASSWORD = "!"  # Django's mark for an unusable password, without its random part: the session contains its hash
 EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 
 def sign_in() -> None:
-    """Makes the user and the session, unless they are there."""
+    """Create the user and the session unless they exist."""
     visitor, _ = User.objects.get_or_create(username=NAME, defaults={"password": NO_PASSWORD})
     wanted = {
         "visits": VISITS,
@@ -38,29 +38,30 @@ def sign_in() -> None:
 
 
 def session(request: HttpRequest) -> HttpResponse:
-    """What a session holds."""
+    """Return a value of the session."""
     return answer("visits", session_of(request).get("visits"))
 
 
 async def session_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine."""
     return answer("visits", await session_of(request).aget("visits"))
 
 
 def user(request: HttpRequest) -> HttpResponse:
-    """Who is signed in."""
+    """Return the name of the user."""
     session_of(request)
     return answer("user", get_user(request).get_username())
 
 
 async def user_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine."""
     session_of(request)
     return answer("user", (await aget_user(request)).get_username())
 
 
 def session_of(request: HttpRequest) -> SessionBase:
-    """The request's session; where `MIDDLEWARES` leaves out what makes it, one that is made as this does."""
+    """Return the session of the request.
+
+    If `MIDDLEWARES` omits Django's SessionMiddleware, create the session as this middleware does.
+    """
     if not hasattr(request, "session"):
         engine = import_module(settings.SESSION_ENGINE)
         request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
@@ -68,5 +69,5 @@ def session_of(request: HttpRequest) -> SessionBase:
 
 
 def answer(name: str, found: Any) -> HttpResponse:
-    """What was found, or 401."""
+    """Return the value, or 401 without a value."""
     return JsonResponse({name: found}) if found else HttpResponse("nobody is signed in\n", status=401)

@@ -1,4 +1,4 @@
-"""A slow backend: the view waits for something else, and uses no CPU meanwhile."""
+"""Wait for a slow backend, without using CPU time."""
 
 import asyncio
 import time
@@ -11,17 +11,21 @@ LONGEST_MS = 10_000
 
 
 def wait(request: HttpRequest) -> HttpResponse:
-    """`?ms=50`: the thread sleeps, as it does in `requests.get()`."""
+    """Sleep in this thread for `?ms=50` (50 ms), as a thread does in `requests.get()`."""
     time.sleep(milliseconds(request) / 1000)
     return HttpResponse("OK")
 
 
 async def wait_async(request: HttpRequest) -> HttpResponse:
-    """The same from a coroutine: the event loop does something else, as it does in `await client.get()`."""
+    """Sleep in a coroutine. The event loop runs other code in that time, as with `await client.get()`."""
     await asyncio.sleep(milliseconds(request) / 1000)
     return HttpResponse("OK")
 
 
 def milliseconds(request: HttpRequest) -> int:
-    """How long; BadRequest where it makes no sense."""
+    """Return the milliseconds to wait.
+
+    Raises:
+        BadRequest: If the parameter is invalid.
+    """
     return bounded(request, "ms", default=50, most=LONGEST_MS)

@@ -1,7 +1,7 @@
-"""The tests `single query`, `multiple queries` and `updates` of TechEmpower's FrameworkBenchmarks (docs/endpoints.rst).
+"""Implement `single query`, `multiple queries` and `updates` of TechEmpower's FrameworkBenchmarks (docs/endpoints.rst).
 
-Each row is read by a query of its own and written by a statement of its own, in Django's default autocommit. Every
-`aget` and `asave` of an async view is Django's synchronous ORM in a thread: a hop there and a hop back.
+Each row needs a separate query and a separate statement, in Django's default autocommit mode. Each `aget` and `asave`
+of an async view runs Django's synchronous ORM in a thread, which needs two changes of thread.
 """
 
 import random
@@ -15,30 +15,28 @@ MOST_QUERIES = 500
 
 
 def db(request: HttpRequest) -> JsonResponse:
-    """One row at random."""
+    """Return a random row."""
     return JsonResponse(World.objects.get(id=some_number()).as_dict())
 
 
 async def db_async(request: HttpRequest) -> JsonResponse:
-    """The same from a coroutine."""
     world = await World.objects.aget(id=some_number())
     return JsonResponse(world.as_dict())
 
 
 def queries(request: HttpRequest) -> JsonResponse:
-    """`?queries=`: that many rows at random."""
+    """Return `?queries=` random rows."""
     worlds = [World.objects.get(id=number) for number in some_ids(request)]
     return answer(worlds)
 
 
 async def queries_async(request: HttpRequest) -> JsonResponse:
-    """The same from a coroutine."""
     worlds = [await World.objects.aget(id=number) for number in some_ids(request)]
     return answer(worlds)
 
 
 def updates(request: HttpRequest) -> JsonResponse:
-    """`?queries=`: that many rows at random, each with a new number."""
+    """Set `?queries=` random rows to new numbers, and return them."""
     worlds = []
     for number in some_ids(request):
         world = World.objects.get(id=number)
@@ -49,7 +47,6 @@ def updates(request: HttpRequest) -> JsonResponse:
 
 
 async def updates_async(request: HttpRequest) -> JsonResponse:
-    """The same from a coroutine."""
     worlds = []
     for number in some_ids(request):
         world = await World.objects.aget(id=number)
@@ -60,17 +57,20 @@ async def updates_async(request: HttpRequest) -> JsonResponse:
 
 
 def some_number() -> int:
-    """From 1 to 10,000: an id, or the number of a row."""
+    """Return a random number from 1 to 10,000, for an id or for the number of a row."""
     return random.randint(1, ROWS)
 
 
 def some_ids(request: HttpRequest) -> list[int]:
-    """As many different ids as the request asks for."""
+    """Return random ids without repetition, as many as the request specifies."""
     return random.sample(range(1, ROWS + 1), how_many(request))
 
 
 def how_many(request: HttpRequest) -> int:
-    """`?queries=`, from 1 to 500. By the rules, what is missing, below 1 or no whole number is 1, above 500 is 500."""
+    """Return `?queries=`, from 1 to 500.
+
+    The rules count a missing value, a value below 1 and other text as 1, and larger values as 500.
+    """
     try:
         return min(max(int(request.GET.get("queries", "")), 1), MOST_QUERIES)
     except ValueError:
@@ -78,5 +78,8 @@ def how_many(request: HttpRequest) -> int:
 
 
 def answer(worlds: list[World]) -> JsonResponse:
-    """The rows as a JSON list; `safe` is Django's guard against lists, which old browsers could be tricked with."""
+    """Return the rows as a JSON list.
+
+    Django's default `safe=True` forbids lists, because attackers could read them in old browsers.
+    """
     return JsonResponse([world.as_dict() for world in worlds], safe=False)

@@ -1,4 +1,4 @@
-"""Views that fetch from another service: from an origin that is slow or fails, over a pool of connections.
+"""Fetch from another service, an origin that is slow or fails, over a pool of connections.
 
-docs/slow-origin.rst has the endpoints, the clients and their pools.
+docs/slow-origin.rst describes the endpoints, the clients and their pools.
 """

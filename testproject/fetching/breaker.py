@@ -1,9 +1,11 @@
-"""A circuit breaker: after some failures in a row the origin is not asked for a while, then by one fetch alone.
+"""Stop fetching from the origin for a while after several failures in a row, with a circuit breaker.
 
-The states, the counts and the clock are those of the library ``circuitbreaker``, which takes whatever is not a failure
-for a success: a cancelled fetch would close a half-open breaker. So it hears of a fetch only after its end, and only if
-that says something about the origin: not if it was cancelled, or began before the breaker opened and ended after. Half
-open, the library lets everything through until the first fetch ends; here it is one at a time.
+The states, counts and clock come from the library ``circuitbreaker``. It counts each call without a failure as a
+success, so a cancelled fetch would close a half-open breaker. For this reason, the breaker reports a fetch to the
+library only after its end, and only if the end is evidence about the origin. A cancelled fetch is not, nor is a fetch
+that started before the breaker opened and ended after that.
+
+A half-open library breaker allows all fetches until the first one ends. This breaker allows one fetch at a time.
 """
 
 import threading
@@ -14,22 +16,22 @@ from circuitbreaker import STATE_CLOSED, STATE_HALF_OPEN, CircuitBreaker
 
 from fetching.results import Refused
 
-FAILURES = 5  # in a row, in one process
+FAILURES = 5  # consecutive failures in one process
 OPEN_S = 2
 
 
 class _Bad(Exception):
-    """A failed fetch, for the library."""
+    """Report a failed fetch to the library."""
 
 
 class Asked:
-    """A fetch that the breaker let through. ``failed`` is None where its end says nothing about the origin."""
+    """A fetch that the breaker allowed. ``failed`` is None if its end isn't evidence about the origin."""
 
     failed: bool | None = None
 
 
 class Breaker:
-    """The breaker of a process."""
+    """The circuit breaker of a process."""
 
     def __init__(self, failures: int = FAILURES, open_s: int = OPEN_S) -> None:
         self._circuit = CircuitBreaker(failures, open_s, expected_exception=_Bad, name="origin")
@@ -38,12 +40,16 @@ class Breaker:
 
     @property
     def state(self) -> str:
-        """``closed``, ``open`` or ``half_open``."""
+        """The state: ``closed``, ``open`` or ``half_open``."""
         return self._circuit.state
 
     @contextmanager
     def asking(self) -> Iterator[Asked]:
-        """A fetch; set ``failed`` on what it yields. Raises Refused."""
+        """Allow a fetch. Set ``failed`` on the yielded object after the fetch.
+
+        Raises:
+            Refused: If the breaker is open, or half open with a fetch in progress.
+        """
         with self._lock:
             trial = self.state == STATE_HALF_OPEN
             if (trial and self._trying) or not (trial or self.state == STATE_CLOSED):

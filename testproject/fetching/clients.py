@@ -1,7 +1,7 @@
-"""The HTTP clients of the views: one of each kind a process, made at the first fetch, after a fork.
+"""Create the HTTP clients of the views, one of each kind in a process, at the first fetch after the fork.
 
-A client for coroutines belongs to an event loop. An ASGI server's lasts as long as the process; the one that Django
-makes for an asynchronous view behind WSGI ends with the request, and its pool with it.
+A client for coroutines belongs to an event loop. The event loop of an ASGI server lasts as long as the process. Behind
+WSGI, Django creates an event loop for each call of an async view, and the client and its pool end with the request.
 """
 
 import asyncio
@@ -20,30 +20,35 @@ from fetching import origin
 from fetching.gauges import PoolGauge
 from fetching.results import Fetched, Misfit
 
-# By HTTP_CLIENT, the module; the first of each kind is the default.
+# The modules by HTTP_CLIENT. The first of each kind is the default.
 OF_THREADS = {"urllib3": "with_urllib3", "requests": "with_requests", "httpx": "with_httpx"}
 OF_LOOPS = {"aiohttp": "with_aiohttp", "httpx-async": "with_httpx_async"}
 
 
 class ThreadClient(Protocol):
-    """A client for threads and greenlets, which share it."""
+    """Fetch from threads or greenlets, which share this client."""
 
     def fetch(self) -> Fetched:
-        """Raises FetchError: Exhausted, NotInTime or Failed. The wait for a connection of the pool, to connect and to
-        read have FETCH_TIMEOUT each."""
+        """Fetch the origin's answer.
+
+        The wait for a connection of the pool, connecting and reading may each take FETCH_TIMEOUT.
+
+        Raises:
+            FetchError: Exhausted, NotInTime or Failed.
+        """
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Close all connections."""
 
 
 class LoopClient(Protocol):
-    """A client for the coroutines of one event loop. A fetch that is cancelled closes its connection."""
+    """Fetch from the coroutines of an event loop. A cancelled fetch closes its connection."""
 
     async def fetch(self) -> Fetched:
         """See ThreadClient."""
 
     async def aclose(self) -> None:
-        """Closes its connections."""
+        """Close all connections."""
 
 
 _making = threading.Lock()
@@ -52,7 +57,12 @@ _of_loops: dict[asyncio.AbstractEventLoop, LoopClient] = {}
 
 
 def of_threads() -> ThreadClient:
-    """This process's client. Raises Misfit and NoOrigin."""
+    """Return the client of this process.
+
+    Raises:
+        Misfit: If the configured client can't be used in threads.
+        NoOrigin: If no origin is known.
+    """
     if not _of_threads:
         with _making:
             if not _of_threads:
@@ -62,8 +72,12 @@ def of_threads() -> ThreadClient:
 
 @asynccontextmanager
 async def of_loop(lasting: bool) -> AsyncIterator[LoopClient]:
-    """This event loop's client, or one for this fetch alone in a loop that is not ``lasting``. Raises Misfit and
-    NoOrigin."""
+    """Return the client of this event loop, or a client for a single fetch if the loop is not ``lasting``.
+
+    Raises:
+        Misfit: If the configured client can't be used in coroutines.
+        NoOrigin: If no origin is known.
+    """
     if not lasting:
         client = _made(OF_LOOPS, "asynchronous")
         try:
@@ -78,14 +92,14 @@ async def of_loop(lasting: bool) -> AsyncIterator[LoopClient]:
 
 
 def close() -> None:
-    """Closes the client of the threads; the next fetch makes another."""
+    """Close the client of the threads. The next fetch creates another client."""
     with _making:
         while _of_threads:
             _of_threads.pop().close()
 
 
 async def aclose() -> None:
-    """Closes the client of this event loop."""
+    """Close the client of this event loop."""
     if (client := _of_loops.pop(asyncio.get_running_loop(), None)) is not None:
         await client.aclose()
 

@@ -1,4 +1,4 @@
-"""One path for both interfaces: the sync view through WSGI, the async one through ASGI."""
+"""Serve a path with a sync view through WSGI and an async view through ASGI."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,15 +11,16 @@ View = Callable[..., Any]
 
 
 class EitherPattern(URLPattern):
-    """Chooses its view when it resolves: Django's ASGI handler does so in its event loop, its WSGI handler in a thread
-    without one."""
+    """Choose the view when the path is resolved.
+
+    Django's ASGI handler resolves paths in its event loop. Its WSGI handler does so in a thread without an event loop.
+    """
 
     def __init__(self, route: str, view: View, view_async: View) -> None:
         super().__init__(RoutePattern(route, is_endpoint=True), view)
         self.view_async = view_async
 
     def resolve(self, path: str) -> ResolverMatch | None:
-        """See URLPattern."""
         match = super().resolve(path)
         if match is not None and _in_event_loop():
             match.func = self.view_async

@@ -1,9 +1,11 @@
-"""Numbers that a process shows the harness, and gauges of pools: connections in use, and fetches that wait for one.
+"""Show the harness numbers of each process, such as the busy connections of its pools and the waiting fetches.
 
-Two numbers in a file in memory, written by this process alone; the harness adds up all processes every 100 ms
-(loadtests/observe/gauges.py). They are counted around the call: from its begin to its end a fetch holds a connection of
-its pool or waits for one, so those above the pool's size wait. The clients' own hooks would cost a call for each event
-of each request. The lock is the process's own, and held for two additions.
+Each process writes two numbers to a memory-mapped file. The harness adds up all processes every 100 ms
+(loadtests/observe/gauges.py).
+
+PoolGauge counts around the whole fetch. During this time the fetch either uses a connection of its pool or waits for a
+connection, so the number of waiting fetches is the excess over the size of the pool. The clients' hooks would need a
+call for each event of each request. The lock belongs to the process and protects only two additions.
 """
 
 import mmap
@@ -14,11 +16,11 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-NUMBERS = struct.Struct("<QQ")  # as loadtests/observe/gauges.py reads them
+NUMBERS = struct.Struct("<QQ")  # the format that loadtests/observe/gauges.py reads
 
 
 class CountedPool(Generic[T]):
-    """A client's pool of ``size`` connections; ``fetches`` counts those that wait as well."""
+    """A client's pool of ``size`` connections. ``fetches`` also counts the waiting fetches."""
 
     def __init__(self, pool: T, size: int) -> None:
         self.pool = pool
@@ -27,12 +29,12 @@ class CountedPool(Generic[T]):
 
     @property
     def full(self) -> bool:
-        """True while a fetch waits for a connection."""
+        """Whether a fetch waits for a connection."""
         return self.fetches > self.size
 
 
 class Shown:
-    """Two numbers of this process in a file ``<name>-<pid>`` of a folder; without one, in memory alone."""
+    """Show two numbers in the file ``<name>-<pid>`` of a folder. Without a folder, keep them only in memory."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name = name
@@ -41,8 +43,8 @@ class Shown:
         self.memory: mmap.mmap | bytearray = bytearray(NUMBERS.size)
 
     def show(self, first: int, second: int) -> None:
-        """Writes them."""
-        if self.pid != os.getpid():  # the first time, or in a child of a process that has written before
+        """Write the numbers."""
+        if self.pid != os.getpid():  # at the first call, or after a fork
             self._open()
         NUMBERS.pack_into(self.memory, 0, first, second)
 
@@ -55,7 +57,7 @@ class Shown:
 
 
 class PoolGauge:
-    """Counts in a file ``pool-<pid>`` of a folder; without one, in memory alone."""
+    """Count busy connections and waiting fetches in the file ``pool-<pid>`` of a folder, or only in memory."""
 
     def __init__(self, folder: Path | None) -> None:
         self.in_use = 0
@@ -64,7 +66,7 @@ class PoolGauge:
         self.shown = Shown("pool", folder)
 
     def entered(self, pool: CountedPool) -> None:
-        """A fetch has begun in that pool."""
+        """Count the start of a fetch in this pool."""
         with self.lock:
             pool.fetches += 1
             if pool.fetches > pool.size:
@@ -74,7 +76,7 @@ class PoolGauge:
             self.shown.show(self.in_use, self.waiting)
 
     def left(self, pool: CountedPool) -> None:
-        """A fetch has ended; where others wait, one of them has its connection now."""
+        """Count the end of a fetch. If other fetches wait, one of them now has its connection."""
         with self.lock:
             if pool.fetches > pool.size:
                 self.waiting -= 1

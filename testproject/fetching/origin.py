@@ -1,4 +1,4 @@
-"""The origin's address. It comes from the settings and never from a request: the views are no open proxy."""
+"""Find the origin's address. It comes only from the settings, so a request can't use the views as an open proxy."""
 
 import functools
 
@@ -8,7 +8,11 @@ from fetching.results import NoOrigin
 
 
 def url() -> str:
-    """The URL to fetch. Raises NoOrigin where there is no origin, or none yet."""
+    """Return the URL to fetch.
+
+    Raises:
+        NoOrigin: If no origin is configured, or it isn't running yet.
+    """
     wanted = settings.FETCHING
     if wanted.url is not None:
         return f"{wanted.url}{wanted.path}"

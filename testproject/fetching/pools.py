@@ -1,4 +1,4 @@
-"""The pools of a process: as many as POOLS says, each with its fetches counted."""
+"""Create the pools of a process, as many as POOLS specifies, and count the fetches of each pool."""
 
 import itertools
 from collections.abc import Iterator
@@ -7,14 +7,13 @@ from typing import Generic
 
 from fetching.gauges import CountedPool, PoolGauge, T
 
-# How long an idle connection is kept by the clients that can be configured: HTTPX's default is 5 s and aiohttp's 15 s,
-# so after a longer pause one of them would start cold.
+# The time for which clients keep an idle connection, if they have such an option. HTTPX's default is 5 s and aiohttp's
+# 15 s, so after a longer pause one of them would need new connections.
 IDLE_S = 60.0
 
 
 class Pools(Generic[T]):
-    """What every client has: the URL to fetch, and pools that fetches are dealt to in turn. It makes one by
-    ``make_pool``."""
+    """Give each client a URL to fetch and pools that take turns. A client creates a pool in ``make_pool``."""
 
     def __init__(self, wanted, url: str, gauge: PoolGauge) -> None:
         self.url = url
@@ -25,7 +24,7 @@ class Pools(Generic[T]):
 
     @contextmanager
     def one(self) -> Iterator[CountedPool[T]]:
-        """The pool of the next fetch, while it lasts."""
+        """Yield the pool of the next fetch, and count the fetch."""
         counted = next(self._turns)
         self._gauge.entered(counted)
         try:
@@ -34,6 +33,6 @@ class Pools(Generic[T]):
             self._gauge.left(counted)
 
     def close(self) -> None:
-        """Closes its connections, if it is a client for threads."""
+        """Close the connections of a client for threads."""
         for counted in self.all:
             counted.pool.close()

@@ -1,6 +1,7 @@
-"""Resilient fetches: a retry within a budget, a circuit breaker, a stale copy where the origin fails.
+"""Make fetches resilient with retries within a budget, a circuit breaker, and an old copy if the origin fails.
 
-``course`` yields the next step and is sent its result; ``run`` does the steps in a thread, ``arun`` in a coroutine.
+``course`` yields the next step and receives its result. ``run`` executes the steps in a thread, ``arun`` in a
+coroutine.
 """
 
 import asyncio
@@ -19,19 +20,19 @@ from fetching.clients import LoopClient, ThreadClient
 from fetching.results import Failed, Fetched, FetchError, Refused
 
 ATTEMPTS = 2
-PAUSE_S = (0.05, 0.15)  # before a retry, random, so that not all come back at once
-# Retries are a tenth of the fetches at most: they would double the load of an overloaded origin.
+PAUSE_S = (0.05, 0.15)  # seconds before a retry; random, so that retries don't arrive together
+# At most a tenth of the fetches are retries, because more retries could double the load of an overloaded origin.
 RETRIES_PER_FETCH = 0.1
-MOST_RETRIES = 10.0  # that are saved up
-COPY = "fetching.copy"  # in Django's cache
+MOST_RETRIES = 10.0  # the limit of saved retries
+COPY = "fetching.copy"  # the key in Django's cache
 COPY_GOOD_S = 600
-COPIED_EVERY_S = 1.0  # a process keeps no more than one answer a second
+COPIED_EVERY_S = 1.0  # a process saves at most one answer in this time
 
 Outcome = Fetched | FetchError
 
 
 class Do(enum.Enum):
-    """A kind of step, whose result is an Outcome, nothing, a Fetched or None, nothing."""
+    """The kinds of steps. FETCH results in an Outcome and RECALL in a Fetched or None. The others have no result."""
 
     FETCH = enum.auto()
     PAUSE = enum.auto()
@@ -41,7 +42,7 @@ class Do(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A step: how long to pause, what to keep."""
+    """A step, with the seconds to pause or the answer to keep."""
 
     what: Do
     seconds: float = 0.0
@@ -50,7 +51,7 @@ class Step:
 
 @dataclasses.dataclass(frozen=True)
 class Delivered:
-    """The answer to our client; ``stale``: a copy of an earlier one."""
+    """The answer to our client. ``stale`` means a copy of an earlier answer."""
 
     outcome: Outcome
     stale: bool = False
@@ -60,19 +61,19 @@ Course = Generator[Step, Any, Delivered]
 
 
 class Budget:
-    """The budget of retries."""
+    """Limit the number of retries."""
 
     def __init__(self) -> None:
         self._saved = MOST_RETRIES
         self._lock = threading.Lock()
 
     def earn(self) -> None:
-        """Counts a fetch."""
+        """Count a fetch."""
         with self._lock:
             self._saved = min(MOST_RETRIES, self._saved + RETRIES_PER_FETCH)
 
     def spend(self) -> bool:
-        """Takes a retry; False where none is left."""
+        """Spend a retry. Returns whether the budget had a retry left."""
         with self._lock:
             there = self._saved >= 1.0
             self._saved -= there
@@ -80,7 +81,7 @@ class Budget:
 
 
 class Resilience:
-    """The state of a process: its breaker, its budget and its copy."""
+    """Keep the breaker, the retry budget and the time of the last copy of a process."""
 
     def __init__(self, breaker: Breaker | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.breaker = breaker or Breaker()
@@ -89,7 +90,7 @@ class Resilience:
         self._copied_at = -COPIED_EVERY_S
 
     def course(self) -> Course:
-        """The steps of one fetch."""
+        """Yield the steps of a fetch."""
         self.budget.earn()
         for attempt in range(1, ATTEMPTS + 1):
             outcome = yield from self._asked()
@@ -122,28 +123,28 @@ class Resilience:
 
 
 def failed(outcome: Outcome) -> bool:
-    """True for an error, and for a status of 500 or more."""
+    """Return whether the outcome is an error, or has a status of 500 or more."""
     return isinstance(outcome, FetchError) or outcome.status >= 500
 
 
 def of_origin(outcome: Outcome) -> bool:
-    """True where it says something about the origin; our own exhausted pool does not."""
+    """Return whether the outcome is evidence about the origin. An exhausted pool of our client is not."""
     return not isinstance(outcome, FetchError) or outcome.kind in ("timeout", "failed")
 
 
 def again(outcome: Outcome) -> bool:
-    """True where a retry may help: after a quick end. After a time-out the time is spent."""
+    """Return whether a retry can help. After a timeout, no time is left for a retry."""
     return isinstance(outcome, (Fetched, Failed))
 
 
 @functools.cache
 def of_process() -> Resilience:
-    """This process's state."""
+    """Return the state of this process."""
     return Resilience()
 
 
 def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
-    """Does the steps in this thread."""
+    """Execute the steps in this thread."""
     with closing(course):
         result = None
         while True:
@@ -155,7 +156,7 @@ def run(course: Course, client: ThreadClient, cache: Any) -> Delivered:
 
 
 async def arun(course: Course, client: LoopClient, cache: Any) -> Delivered:
-    """Does the steps in this coroutine. If it is cancelled the course ends, and the breaker hears nothing."""
+    """Execute the steps in this coroutine. A cancelled course ends without a result for the breaker."""
     with closing(course):
         result = None
         while True:

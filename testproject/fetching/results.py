@@ -1,4 +1,4 @@
-"""The results of a fetch, for every client. No Django in here."""
+"""Define the results of a fetch for all clients, without Django."""
 
 import dataclasses
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 @dataclasses.dataclass(frozen=True)
 class Fetched:
-    """The origin's answer."""
+    """An answer from the origin."""
 
     status: int
     content_type: str
@@ -14,7 +14,7 @@ class Fetched:
 
 
 class FetchError(Exception):
-    """A fetch without an answer: the ``status`` for our client, the ``kind`` of failure, and the reason in words."""
+    """A fetch without an answer: the ``status`` for our client, the ``kind`` of failure, and the reason."""
 
     status: ClassVar[int]
     kind: ClassVar[str]
@@ -25,7 +25,7 @@ class FetchError(Exception):
 
 
 class NotInTime(FetchError):
-    """The origin had a connection, and did not answer in time."""
+    """The origin accepted the connection and didn't answer in time."""
 
     status, kind = 504, "timeout"
     message = "the origin did not answer within FETCH_TIMEOUT"
@@ -39,26 +39,26 @@ class Exhausted(FetchError):
 
 
 class Failed(FetchError):
-    """No connection, or one that broke."""
+    """The client couldn't connect, or the connection broke."""
 
     status, kind = 502, "failed"
     message = "no connection to the origin, or it broke"
 
 
 class Refused(FetchError):
-    """The circuit breaker is open: the origin was not asked."""
+    """The circuit breaker is open, so the origin receives no request."""
 
     status, kind = 503, "open"
     message = "the circuit breaker is open"
 
 
 class NoOrigin(FetchError):
-    """No origin is configured, or it is not up yet."""
+    """No origin is configured, or it isn't running yet."""
 
     status, kind = 503, "no-origin"
 
 
 class Misfit(FetchError):
-    """The chosen client is not for this kind of view."""
+    """The configured client doesn't fit this kind of view."""
 
     status, kind = 500, "misfit"

@@ -1,5 +1,3 @@
-"""The paths of the views that fetch."""
-
 from django.urls import path
 
 from fetching import views

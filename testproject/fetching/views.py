@@ -1,4 +1,4 @@
-"""The views that fetch: each as a sync and as an async view, and with what production adds (``resilient``)."""
+"""Fetch from the origin in sync and async views. The ``resilient`` views add the usual protections of production."""
 
 import time
 
@@ -14,7 +14,7 @@ from fetching.results import FetchError
 
 @require_safe
 def fetch(request: HttpRequest) -> HttpResponse:
-    """What the origin answers; 504, 503 or 502 where it does not (see fetching.results)."""
+    """Return the origin's answer, or 504, 503 or 502 without an answer (see fetching.results)."""
     begun = time.perf_counter()
     try:
         return answer(Delivered(clients.of_threads().fetch()), begun)
@@ -24,7 +24,10 @@ def fetch(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 async def fetch_async(request: HttpRequest) -> HttpResponse:
-    """The same in a coroutine. If our client disconnects, Django cancels it and the fetch with it; a thread runs on."""
+    """Fetch in a coroutine.
+
+    If the client disconnects, Django cancels the coroutine and the fetch. A thread would continue.
+    """
     begun = time.perf_counter()
     try:
         async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
@@ -35,18 +38,21 @@ async def fetch_async(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def resilient(request: HttpRequest) -> HttpResponse:
-    """The same with retries, a circuit breaker and a stale copy (see fetching.resilience)."""
+    """Fetch with retries, a circuit breaker and a stale copy (see fetching.resilience)."""
     begun = time.perf_counter()
     try:
         client = clients.of_threads()
-    except FetchError as error:  # nothing to retry: no origin, or no client
+    except FetchError as error:  # retries need an origin and a client
         return answer(Delivered(error), begun)
     return answer(resilience.run(resilience.of_process().course(), client, cache), begun)
 
 
 @require_safe
 async def resilient_async(request: HttpRequest) -> HttpResponse:
-    """The same in a coroutine. Django's caches are synchronous: each access is a hop to a thread and back."""
+    """Fetch with the same protections in a coroutine.
+
+    Django's caches are synchronous, so each access needs a thread.
+    """
     begun = time.perf_counter()
     try:
         async with clients.of_loop(isinstance(request, ASGIRequest)) as client:
@@ -56,7 +62,7 @@ async def resilient_async(request: HttpRequest) -> HttpResponse:
 
 
 def answer(delivered: Delivered, begun: float) -> HttpResponse:
-    """The response; ``begun`` is the view's start, by time.perf_counter."""
+    """Return the response. ``begun`` is the start of the view by time.perf_counter."""
     outcome = delivered.outcome
     if isinstance(outcome, FetchError):
         response = HttpResponse(f"{outcome}\n", status=outcome.status, content_type="text/plain")
@@ -67,6 +73,6 @@ def answer(delivered: Delivered, begun: float) -> HttpResponse:
     if delivered.stale:
         response["X-Stale"] = "1"
     response["X-Fetch-Ms"] = f"{(time.perf_counter() - begun) * 1000:.1f}"
-    # Django would log each answer of 500 and above, a thousand lines a second while the origin fails.
+    # Otherwise Django would log each answer of 500 and above, a thousand lines a second while the origin fails.
     response._has_been_logged = True
     return response

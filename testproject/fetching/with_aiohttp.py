@@ -1,4 +1,4 @@
-"""aiohttp: a connector hands out connections and has a queue for whoever waits for one."""
+"""Fetch with aiohttp, whose connector has a queue for the fetches that wait for a connection."""
 
 import math
 
@@ -18,10 +18,11 @@ class Client(Pools[aiohttp.ClientSession]):
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
                 total=None,
-                connect=wanted.timeout_s,  # for a connection of the pool, and to open it
+                connect=wanted.timeout_s,  # for the wait for a connection of the pool, and for connecting
                 sock_connect=wanted.timeout_s,
                 sock_read=wanted.timeout_s,
-                ceil_threshold=math.inf,  # by default what is over 5 s ends with a whole second of the loop's clock
+                # by default, aiohttp rounds times of more than 5 s up to a whole second of the loop's clock
+                ceil_threshold=math.inf,
             ),
         )
 
@@ -31,7 +32,7 @@ class Client(Pools[aiohttp.ClientSession]):
                 async with counted.pool.get(self.url, allow_redirects=False) as response:
                     return Fetched(response.status, response.headers.get("Content-Type", ""), await response.read())
             except aiohttp.ConnectionTimeoutError:
-                # It says the same of a pool that is exhausted and of an origin that takes no connection.
+                # aiohttp raises this for an exhausted pool and for an origin that doesn't accept connections.
                 raise (Exhausted if counted.full else NotInTime) from None
             except TimeoutError:
                 raise NotInTime from None

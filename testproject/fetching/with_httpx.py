@@ -1,4 +1,4 @@
-"""HTTPX from threads: the pool of httpcore, a list that every request and every answer goes through under a lock."""
+"""Fetch with HTTPX from threads. Each request and answer goes through the list of httpcore's pool, under a lock."""
 
 import httpx
 
@@ -7,22 +7,23 @@ from fetching.results import Exhausted, Failed, Fetched, NotInTime
 
 
 def options(wanted) -> dict:
-    """The options of both of its clients."""
+    """Return the options of the sync and the async client."""
     return {
         "limits": httpx.Limits(
             max_connections=wanted.pool_size,
-            # By default it keeps 20 of 100, and closes the others after each answer.
+            # By default, HTTPX keeps 20 of 100 connections, and closes the others after each answer.
             max_keepalive_connections=wanted.pool_size if wanted.keep_alive else 0,
             keepalive_expiry=IDLE_S,
         ),
-        "timeout": httpx.Timeout(wanted.timeout_s),  # for a connection of the pool, to connect, to write, to read
-        "trust_env": False,  # no proxies of the environment: the origin is asked, and nobody else
+        # for each of these: the wait for a connection, connecting, writing, reading
+        "timeout": httpx.Timeout(wanted.timeout_s),
+        "trust_env": False,  # ignore proxy variables of the environment, so that requests go only to the origin
         "follow_redirects": False,
     }
 
 
 def fetched(response: httpx.Response) -> Fetched:
-    """The answer as a result."""
+    """Return the answer as a result."""
     return Fetched(response.status_code, response.headers.get("Content-Type", ""), response.content)
 
 

@@ -1,4 +1,4 @@
-"""HTTPX from coroutines; with_httpx has its options."""
+"""Fetch with HTTPX from coroutines. The options are in with_httpx."""
 
 import httpx
 

@@ -1,6 +1,7 @@
-"""requests: urllib3 below, whose pool it does not let block by default, and for which it knows no time-out.
+"""Fetch with requests, with a pool that waits for a connection with a timeout.
 
-``pool_block`` alone waits for a connection for ever. The time-out is handed to urllib3 by a pool of our own class.
+By default, requests doesn't let urllib3's pool block. ``pool_block`` without a timeout waits without a limit, and
+requests has no option for the timeout, so a subclass of the pool passes it to urllib3.
 """
 
 import requests
@@ -17,7 +18,7 @@ class Client(Pools[requests.Session]):
 
     def make_pool(self, wanted) -> requests.Session:
         session = requests.Session()
-        session.trust_env = False  # no proxies of the environment: the origin is asked, and nobody else
+        session.trust_env = False  # ignore proxy variables of the environment, so that requests go only to the origin
         session.mount("http://", _Adapter(wanted))
         if not wanted.keep_alive:
             session.headers["Connection"] = "close"
@@ -27,7 +28,7 @@ class Client(Pools[requests.Session]):
         with self.one() as counted:
             try:
                 response = counted.pool.get(self.url, timeout=self.timeout_s, allow_redirects=False)
-            except EmptyPoolError:  # requests hands it on as it is
+            except EmptyPoolError:  # requests doesn't wrap this exception of urllib3
                 raise Exhausted from None
             except requests.Timeout:
                 raise NotInTime from None
@@ -37,7 +38,7 @@ class Client(Pools[requests.Session]):
 
 
 class _Adapter(HTTPAdapter):
-    """Pools that wait for a connection as long as a fetch may."""
+    """Use pools that wait for a connection for at most FETCH_TIMEOUT."""
 
     def __init__(self, wanted) -> None:
         self._pool_timeout_s = wanted.timeout_s

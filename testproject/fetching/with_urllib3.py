@@ -1,4 +1,4 @@
-"""urllib3: a pool that blocks is a LIFO queue of connections, which hands out one or raises EmptyPoolError in time."""
+"""Fetch with urllib3. A blocking pool is a LIFO queue of connections, and raises EmptyPoolError after a timeout."""
 
 import urllib3
 from urllib3.exceptions import EmptyPoolError, HTTPError, NewConnectionError, TimeoutError
@@ -11,11 +11,12 @@ class Client(Pools[urllib3.HTTPConnectionPool]):
     """See fetching.clients.ThreadClient."""
 
     def make_pool(self, wanted) -> urllib3.HTTPConnectionPool:
-        self._target = urllib3.util.parse_url(self.url).request_uri  # a pool is of one host; a whole URL is for proxies
+        # a pool serves one host, and only proxies need a whole URL
+        self._target = urllib3.util.parse_url(self.url).request_uri
         return urllib3.connection_from_url(
             self.url,
             maxsize=wanted.pool_size,
-            block=True,  # else a pool that is exhausted opens more, and throws them away after one use
+            block=True,  # otherwise an exhausted pool opens more connections, and closes them after one use
             timeout=urllib3.Timeout(connect=wanted.timeout_s, read=wanted.timeout_s),
             retries=False,
             headers={} if wanted.keep_alive else {"Connection": "close"},
@@ -27,7 +28,7 @@ class Client(Pools[urllib3.HTTPConnectionPool]):
                 response = counted.pool.request("GET", self._target, redirect=False, pool_timeout=self.timeout_s)
             except EmptyPoolError:
                 raise Exhausted from None
-            except NewConnectionError as error:  # which urllib3 has for a kind of time-out
+            except NewConnectionError as error:  # a subclass of urllib3's timeout errors
                 raise Failed from error
             except TimeoutError:
                 raise NotInTime from None

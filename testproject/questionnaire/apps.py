@@ -1,5 +1,3 @@
-"""The questionnaire as a Django application."""
-
 import time
 from pathlib import Path
 
@@ -11,12 +9,12 @@ LOOK_EVERY_S = 0.05
 
 
 class QuestionnaireConfig(AppConfig):
-    """Has a server wait for the service that its sessions are in, where that comes up after it."""
+    """Wait for the service that stores the sessions, if it may start after the server."""
 
     name = "questionnaire"
 
     def ready(self) -> None:
-        """Django is set up. A service that does not come is not waited for longer: requests will say so."""
+        """Wait for the service for at most PATIENCE_S. After that, requests report its failure."""
         awaited: Path | None = settings.SESSION_SERVICE
         end = time.monotonic() + PATIENCE_S
         while awaited is not None and not awaited.exists() and time.monotonic() < end:

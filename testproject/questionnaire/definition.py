@@ -1,4 +1,4 @@
-"""The definition of a survey, read from a file in definitions/ and checked. No Django in here."""
+"""Read the definition of a survey from a file in definitions/ and check it, without Django."""
 
 import dataclasses
 import datetime
@@ -11,23 +11,23 @@ from typing import Any
 FOLDER = Path(__file__).parent / "definitions"
 TYPES = ("text", "number", "date", "radio", "checkbox")
 CHOICES = ("radio", "checkbox")
-TODAY = "today"  # as a bound of a date
-RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths that are no pages
+TODAY = "today"  # a bound of a date
+RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths of other views
 
 Answer = str | list[str]
 """An answer in JSON: a text, or for checkboxes the ticked values."""
 
 
 class BadDefinition(Exception):
-    """A definition that makes no sense; says where and why."""
+    """A definition that isn't valid, with the place and the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """One question on one page.
+    """Define a page with one question.
 
-    ``options`` are labels by value, ``routes`` the next pages by answer where that is not the next in the file.
-    ``least`` and ``most`` bound a number or a date, ``longest`` the characters of a text.
+    ``options`` contains labels by value. ``routes`` contains the next page by answer, if it isn't the next page in the
+    file. ``least`` and ``most`` limit a number or a date. ``longest`` limits the characters of a text.
     """
 
     id: str
@@ -43,19 +43,23 @@ class Page:
 
 @dataclasses.dataclass(frozen=True)
 class Definition:
-    """A survey: its title and its pages in order."""
+    """A survey with its title and its pages in order."""
 
     title: str
     pages: tuple[Page, ...]
 
     def page(self, id: str) -> Page | None:
-        """The page of that name; None where there is none."""
+        """Return the page with this name, or None."""
         return next((page for page in self.pages if page.id == id), None)
 
 
 @functools.cache
 def load(name: str) -> Definition:
-    """The definition in a file of definitions/. Raises BadDefinition."""
+    """Load a definition from a file in definitions/.
+
+    Raises:
+        BadDefinition: If the file can't be read or isn't valid.
+    """
     file = FOLDER / f"{name}.json"
     try:
         return parse(json.loads(file.read_text(encoding="utf-8")))
@@ -64,7 +68,13 @@ def load(name: str) -> Definition:
 
 
 def parse(table: dict[str, Any]) -> Definition:
-    """The definition in a JSON object. Raises BadDefinition, TypeError and KeyError."""
+    """Return the definition in a JSON object.
+
+    Raises:
+        BadDefinition: If the definition isn't valid.
+        KeyError: If a key is missing.
+        TypeError: If a page has unknown or missing fields.
+    """
     definition = Definition(table["title"], tuple(Page(**page) for page in table["pages"]))
     order = [page.id for page in definition.pages]
     if not order or len(set(order)) < len(order):
@@ -82,7 +92,7 @@ def parse(table: dict[str, Any]) -> Definition:
 
 
 def _require_forward(page: Page, later: list[str]) -> None:
-    """A route back would be a circle."""
+    """Check that routes lead only to later pages, because a route back could be a loop."""
     for answer, target in page.routes.items():
         if answer not in page.options or target not in later:
             raise BadDefinition(f"{page.id}: routes: {answer!r} to {target!r}: an option and a later page are needed")

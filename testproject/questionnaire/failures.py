@@ -1,6 +1,6 @@
-"""A store that is down or slow: a line in the log, and 503 with a sentence, instead of a traceback and 500.
+"""Answer 503 and log a line if the session store fails, instead of a 500 with a traceback.
 
-What was not written is not acknowledged: an answer is answered with a redirect only after the store has it.
+The questionnaire confirms an answer only after the store has saved it.
 """
 
 import contextlib
@@ -24,8 +24,10 @@ logger = logging.getLogger("questionnaire")
 
 @functools.cache
 def of_store() -> tuple[type[Exception], ...]:
-    """What the session store raises where it cannot be had. What the client library of another would raise is not
-    imported: that of the datastore takes a second."""
+    """Return the exceptions that the session store raises if it can't be reached.
+
+    The function doesn't import the client libraries of other stores: the library of the datastore takes a second.
+    """
     kinds: list[type[Exception]] = [OSError, DatabaseError]
     if "cache" in settings.SESSION_ENGINE:
         from redis.exceptions import RedisError
@@ -39,20 +41,23 @@ def of_store() -> tuple[type[Exception], ...]:
 
 
 def may_hide(session: SessionBase) -> bool:
-    """Whether a session that looks as if it were not there may be one that could not be read: Django's cache backend
-    takes every failure of the cache for an empty session."""
+    """Return whether a session that seems to be missing may be a session that couldn't be read.
+
+    Django's cache backend treats each failure of the cache as an empty session.
+    """
     return bool(settings.SESSION_ENGINE == CACHE) and session.session_key is None
 
 
 def behind(error: UpdateError) -> OperationalError | None:
-    """The failure of the database that Django's database store calls an update of a session that is gone."""
+    """Return the database failure that Django's database store reported as an update of a deleted session, or None."""
     cause = error.__context__
     return cause if isinstance(cause, OperationalError) else None
 
 
 def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
-    """The answer where the store failed, and the line in the log. The session and its cookie stay as they are."""
-    # As the request brought it: of one that could not be read, Django's middleware would delete the cookie.
+    """Log a failure of the store and return a 503. The session and its cookie don't change."""
+    # Restore the session of the request. Django's middleware would delete the cookie of a session that couldn't be
+    # read.
     request.session = type(request.session)(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     _log(error)
     response = render(request, "questionnaire/unavailable.html", status=503)
@@ -62,8 +67,10 @@ def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 @contextlib.contextmanager
 def put_up_with() -> Iterator[None]:
-    """Whoever signs in is signed in, also where the session that they had cannot be deleted: the store fails, which the
-    log says, or the cookie is that of another store and no name in this one."""
+    """Suppress errors while the previous session of a new sign-in is deleted.
+
+    The store can fail, which is logged, or the cookie can come from another store and be an invalid name in this store.
+    """
     try:
         yield
     except SuspiciousOperation:

@@ -1,4 +1,4 @@
-"""From a request to what is asked, and from an outcome to a response."""
+"""Translate requests for `steps`, and its outcomes into responses."""
 
 import datetime
 import secrets
@@ -15,17 +15,17 @@ from questionnaire import steps, tokens
 from questionnaire.state import State, pack, unpack
 
 SURVEY = "household"
-BLOB = "questionnaire"  # the key under which a session has it
+BLOB = "questionnaire"  # the key in the session
 LONGEST_NAME = 40
 
 
 def to(step: str, page: str = "") -> HttpResponseRedirect:
-    """To a step."""
+    """Redirect to a step."""
     return HttpResponseRedirect(reverse(f"questionnaire:{step}", args=[page] if page else []))
 
 
 def launched(request: HttpRequest) -> HttpResponse:
-    """Signs in whom a launcher would: a respondent of a name of one's own, or a random one."""
+    """Redirect to `session` with a token, for the respondent in the query or a random respondent."""
     respondent = request.GET.get("respondent", "")[:LONGEST_NAME] or f"respondent-{secrets.token_hex(4)}"
     response = to("session")
     response.headers["Location"] += "?" + urlencode({"token": tokens.issue(respondent)})
@@ -33,17 +33,25 @@ def launched(request: HttpRequest) -> HttpResponse:
 
 
 def state_of(blob: str | None) -> State | None:
-    """The state in what a session has."""
+    """Return the state in a session's blob, or None."""
     return unpack(blob, settings.SECRET_KEY)
 
 
 def blob_of(state: State) -> str:
-    """What a session is to have. Raises TooLarge."""
+    """Return the blob of a state for the session.
+
+    Raises:
+        TooLarge: If the state exceeds QUESTIONNAIRE_STATE_BYTES.
+    """
     return pack(state, settings.SECRET_KEY, settings.QUESTIONNAIRE_STATE_BYTES)
 
 
 def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.Outcome:
-    """What a request leads to. Raises Http404 where there is no such page."""
+    """Return the outcome of a request.
+
+    Raises:
+        Http404: If the page doesn't exist.
+    """
     asked = steps.Asked(
         post=request.method == "POST",
         page=page,
@@ -59,13 +67,14 @@ def outcome(request: HttpRequest, step: str, page: str, state: State) -> steps.O
 
 
 def ended(request: HttpRequest) -> HttpResponse:
-    """To where those are sent who have no session: it was ended while the request was under way."""
-    request.session.modified = False  # the middleware would save it, find that it is gone, and answer 400
+    """Redirect to `signed-out`, if another request ended the session during this request."""
+    # the middleware would save the session, find that it no longer exists, and answer 400
+    request.session.modified = False
     return to("signed-out")
 
 
 def answered(request: HttpRequest, outcome: steps.Outcome) -> HttpResponse:
-    """The response of an outcome; nobody keeps a page with somebody's answers."""
+    """Return the response for an outcome. Caches may not store a page with a respondent's answers."""
     if outcome.template:
         response = render(request, f"questionnaire/{outcome.template}.html", dict(outcome.context))
     else:
@@ -75,13 +84,16 @@ def answered(request: HttpRequest, outcome: steps.Outcome) -> HttpResponse:
 
 
 def refused(request: HttpRequest, why: str) -> HttpResponse:
-    """401, with a sentence."""
+    """Return a 401 with the reason."""
     return render(request, "questionnaire/signed-out.html", {"why": why}, status=401)
 
 
 def saved(request: HttpRequest, response: HttpResponse, age_s: int) -> None:
-    """The session's cookie, as Django's middleware sets it. The view has saved the session by itself, because only
-    there a store that fails can be distinguished from a view that does; the middleware need not save it again."""
+    """Set the session's cookie as Django's middleware does.
+
+    The view has already saved the session, because only the view can distinguish a failure of the store from other
+    errors. The middleware doesn't need to save it again.
+    """
     request.session.modified = False
     response.set_cookie(
         settings.SESSION_COOKIE_NAME,

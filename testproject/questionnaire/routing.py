@@ -1,4 +1,4 @@
-"""The order of the pages, by the answers. No Django in here."""
+"""Determine the order of the pages from the answers, without Django."""
 
 from collections.abc import Iterator, Mapping
 
@@ -6,7 +6,7 @@ from questionnaire.definition import Answer, Definition, Page
 
 
 def following(definition: Definition, page: Page, answer: Answer) -> Page | None:
-    """The page after this one with this answer; None after the last."""
+    """Return the page that follows this page with this answer, or None after the last page."""
     if isinstance(answer, str) and answer in page.routes:
         return definition.page(page.routes[answer])
     place = definition.pages.index(page) + 1
@@ -14,7 +14,7 @@ def following(definition: Definition, page: Page, answer: Answer) -> Page | None
 
 
 def way(definition: Definition, answers: Mapping[str, Answer]) -> Iterator[Page]:
-    """The pages in the order of the answers, up to the first without one."""
+    """Yield the pages in the order that the answers determine, up to the first page without an answer."""
     page: Page | None = definition.pages[0]
     while page is not None:
         yield page
@@ -24,13 +24,13 @@ def way(definition: Definition, answers: Mapping[str, Answer]) -> Iterator[Page]
 
 
 def unanswered(definition: Definition, answers: Mapping[str, Answer]) -> Page | None:
-    """The first page without an answer; None where all have one."""
+    """Return the first page without an answer, or None."""
     *_, last = way(definition, answers)
     return last if last.id not in answers else None
 
 
 def before(definition: Definition, answers: Mapping[str, Answer], page: Page) -> Page | None:
-    """The page before this one; None for the first."""
+    """Return the page before this page, or None for the first page."""
     previous = None
     for one in way(definition, answers):
         if one.id == page.id:

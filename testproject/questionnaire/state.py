@@ -1,5 +1,7 @@
-"""A respondent's state, and its blob in the session: JSON, padded to the length of a real survey's and encrypted. No
-Django in here."""
+"""Convert a respondent's state to and from the session's blob, without Django.
+
+The blob is JSON, padded to the length of a real survey's state and encrypted.
+"""
 
 import base64
 import dataclasses
@@ -13,12 +15,12 @@ from questionnaire.definition import Answer
 
 
 class TooLarge(Exception):
-    """A state that needs more bytes than a blob has."""
+    """The state exceeds the size of a blob."""
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """A respondent, whether they have begun, their answers by page, and the reference of their submission."""
+    """The respondent, whether the respondent has started, the answers by page, and the reference of the submission."""
 
     respondent: str
     begun: bool = False
@@ -27,16 +29,25 @@ class State:
 
 
 def pack(state: State, secret: str, size: int) -> str:
-    """The blob of a state; ``size`` is in bytes, before encryption. Raises TooLarge."""
+    """Return the blob of a state.
+
+    Args:
+        state: The state.
+        secret: The secret for the encryption.
+        size: The size in bytes before encryption.
+
+    Raises:
+        TooLarge: If the state exceeds the size.
+    """
     text = json.dumps(dataclasses.asdict(state), ensure_ascii=False, separators=(",", ":")).encode()
     if len(text) > size:
         raise TooLarge(f"a state of {len(text)} bytes does not fit into {size}: set QUESTIONNAIRE_STATE_BYTES higher")
-    # JSON may be followed by blanks.
+    # Spaces may follow JSON.
     return _cipher(secret).encrypt(text.ljust(size)).decode()
 
 
 def unpack(blob: str | None, secret: str) -> State | None:
-    """The state in a blob; None where there is none, or it is not of this secret."""
+    """Return the state in a blob, or None without a blob or with another secret."""
     from cryptography.fernet import InvalidToken
 
     if not isinstance(blob, str):
@@ -49,7 +60,8 @@ def unpack(blob: str | None, secret: str) -> State | None:
 
 @functools.lru_cache(maxsize=2)
 def _cipher(secret: str) -> Any:
-    from cryptography.fernet import Fernet  # at the first use: for other endpoints servers stay as small as they are
+    # imported at the first use, so that servers stay small if they serve only other endpoints
+    from cryptography.fernet import Fernet
 
     digest = hashlib.sha256(b"questionnaire.state:" + secret.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))

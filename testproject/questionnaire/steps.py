@@ -1,5 +1,7 @@
-"""The steps of the journey: from a respondent's state and a request to an outcome. The views, sync and async, only read
-and write the session. No Django in here."""
+"""Determine the outcome of a request from a respondent's state, without Django.
+
+The views only read and write the session.
+"""
 
 import dataclasses
 import datetime
@@ -10,13 +12,15 @@ from questionnaire import routing, validation
 from questionnaire.definition import Answer, Definition, Page
 from questionnaire.state import State
 
-FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # a number's own field changes with the mouse wheel
+FIELD_TYPES = {"text": "text", "number": "text", "date": "date"}  # a field of type number changes with the mouse wheel
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A request: ``given`` are its form's values; ``change`` goes back to the summary; ``reference`` is for a
-    submission."""
+    """Describe a request.
+
+    ``given`` contains the values of the form. ``change`` returns to the summary. ``reference`` is for a submission.
+    """
 
     post: bool
     page: str
@@ -28,8 +32,10 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The answer: a template with its context, or a step (and its page) to redirect to. ``state`` is saved unless it is
-    None; ``over`` ends the session."""
+    """An answer: a template with its context, or a redirect to a step and its page.
+
+    ``state`` is saved unless it is None. ``over`` ends the session.
+    """
 
     template: str = ""
     context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -40,7 +46,7 @@ class Outcome:
 
 
 def take(step: str, definition: Definition, state: State, asked: Asked) -> Outcome | None:
-    """The outcome of a step's request; None where there is no such page."""
+    """Return the outcome of a request, or None if the page doesn't exist."""
     if step == "page" and definition.page(asked.page) is None:
         return None
     if state.reference and step != "thank-you":
@@ -91,7 +97,7 @@ def _summary(definition: Definition, state: State, asked: Asked) -> Outcome:
 def _submit(definition: Definition, state: State, asked: Asked) -> Outcome:
     if (page := routing.unanswered(definition, state.answers)) is not None:
         return _go(page)
-    # An answer that a later one made needless is no part of the submission.
+    # The submission omits the answers to pages that a later answer made unnecessary.
     answers = {page.id: state.answers[page.id] for page in routing.way(definition, state.answers)}
     return Outcome(to="thank-you", state=dataclasses.replace(state, answers=answers, reference=asked.reference))
 
@@ -114,12 +120,12 @@ _STEPS: Mapping[tuple[str, bool], Callable[[Definition, State, Asked], Outcome]]
 
 
 def _reached(definition: Definition, state: State, name: str) -> Page | None:
-    """The page, if the answers so far lead to it."""
+    """Return the page if the answers so far lead to it."""
     return next((page for page in routing.way(definition, state.answers) if page.id == name), None)
 
 
 def _go(page: Page | None, state: State | None = None) -> Outcome:
-    """To the page, or to the summary where none is left."""
+    """Redirect to the page, or to the summary without a page."""
     return Outcome(to="page", page=page.id, state=state) if page else Outcome(to="summary", state=state)
 
 
@@ -142,7 +148,7 @@ def _form(
 
 
 def shown(page: Page, answer: Answer) -> str:
-    """An answer in the summary: the labels of the options, or the text."""
+    """Return an answer for the summary: the labels of the options, or the text."""
     if isinstance(answer, list):
         return ", ".join(page.options[value] for value in answer)
     return page.options.get(answer, answer)

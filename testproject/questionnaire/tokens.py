@@ -1,4 +1,4 @@
-"""The token that signs a respondent in: signed, good for some minutes, and for one use (questionnaire/used.py)."""
+"""Sign a respondent in with a signed token that is valid for some minutes and for one use (questionnaire/used.py)."""
 
 import dataclasses
 import uuid
@@ -9,24 +9,28 @@ GOOD_FOR_S = 300
 
 
 class Refused(Exception):
-    """A token that signs nobody in, with the reason."""
+    """A token that is not accepted, with the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Ticket:
-    """The content of a token: its respondent, and its id, by which its use is noted."""
+    """The content of a token: its respondent, and the id for the record of its use."""
 
     respondent: str
     id: str
 
 
 def issue(respondent: str) -> str:
-    """A new token for a respondent."""
+    """Return a new token for a respondent."""
     return _signer().sign_object({"respondent": respondent, "id": uuid.uuid4().hex})
 
 
 def read(token: str) -> Ticket:
-    """The content of a token. Raises Refused for one that is forged or too old."""
+    """Return the content of a token.
+
+    Raises:
+        Refused: If the token is forged or too old.
+    """
     try:
         return Ticket(**_signer().unsign_object(token, max_age=GOOD_FOR_S))
     except signing.SignatureExpired:

@@ -1,9 +1,9 @@
-"""One POST of a session at a time, on this machine.
+"""Handle one POST of a session at a time on this machine.
 
-A session is read whole and written whole: of two tabs that answer different pages at once, the later write would undo
-the earlier one, which was acknowledged. So a POST holds a lock from before its read until after its write: a byte of a
-file, by the session's key. It takes some microseconds, and the kernel frees it if its holder dies. Servers on several
-machines would need a lock in the store.
+A request reads and writes the whole session. If two tabs answer different pages at once, the later write would undo the
+earlier answer, which was already confirmed. For this reason, a POST holds a lock from before its read until after its
+write. The lock is a byte of a file, chosen by the session's key. Locking takes some microseconds, and the kernel
+releases the lock if the process dies. Servers on several machines would need a lock in the store.
 """
 
 import contextlib
@@ -23,7 +23,11 @@ BUSY = f"another request of this session has not ended within {PATIENCE_S:.0f} s
 
 @contextlib.contextmanager
 def turn(key: str) -> Iterator[None]:
-    """Alone with the session of this key. Raises TimeoutError."""
+    """Hold the lock of the session with this key.
+
+    Raises:
+        TimeoutError: If another request holds the lock for more than PATIENCE_S.
+    """
     with _place(key) as place:
         end = time.monotonic() + PATIENCE_S
         while not place.taken():
@@ -34,7 +38,7 @@ def turn(key: str) -> Iterator[None]:
 
 
 class _Place:
-    """A byte of the file that is locked, for as long as the file is open."""
+    """Lock a byte of a file, until the file is closed."""
 
     def __init__(self, file: int, key: str) -> None:
         at = int.from_bytes(hashlib.sha256(key.encode()).digest()[:7], "big")
@@ -42,7 +46,10 @@ class _Place:
         self.lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, at, 1, 0)  # struct flock of Linux, 64 bits
 
     def taken(self) -> bool:
-        """Tries to take it. It is a lock of the open file, not of the process: threads exclude each other as well."""
+        """Try to lock the byte, and return whether it succeeded.
+
+        The lock belongs to the open file, not to the process, so it also works between threads.
+        """
         try:
             fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, self.lock)
         except (BlockingIOError, PermissionError):

@@ -1,5 +1,3 @@
-"""The paths of the questionnaire."""
-
 from django.urls import path
 
 from questionnaire import views

@@ -1,8 +1,8 @@
-"""Used tokens: an entry each in the store of the sessions, for as long as the token is valid.
+"""Record used tokens in the session store, for as long as each token is valid.
 
-Creating an entry fails where there is one, in every store, so of two requests with one token one is refused. Signed
-cookies have no store; there it is the database. An entry is a session of that store, so its key must be secret: with a
-cookie of it, signing in would delete it, and the token would be valid again.
+In each store, creating an entry fails if it exists, so only one of two requests with the same token can succeed. Signed
+cookies don't have a store, so their entries are in the database. An entry is a session of the store, so its key must be
+secret: signing in with the key as the cookie would delete the entry, and the token would be valid again.
 """
 
 import importlib
@@ -19,9 +19,13 @@ TWICE = "This link has been used already."
 
 
 def use(ticket: Ticket) -> None:
-    """Notes the use of a token. Raises Refused for the second."""
+    """Record the use of a token.
+
+    Raises:
+        Refused: If the token was used before.
+    """
     entry = _entry(ticket)
-    entry.clear()  # nothing is to be loaded
+    entry.clear()  # prevents loading the entry
     entry.set_expiry(GOOD_FOR_S)
     try:
         entry.save(must_create=True)

@@ -1,4 +1,4 @@
-"""Validation of answers. No Django in here."""
+"""Validate answers, without Django."""
 
 import datetime
 from collections.abc import Sequence
@@ -9,11 +9,15 @@ MOST_DIGITS = 9
 
 
 class Invalid(Exception):
-    """What is wrong with an answer, and what would be right, for the respondent."""
+    """An answer that is not valid, with an explanation for the respondent."""
 
 
 def answer(page: Page, given: Sequence[str], today: datetime.date) -> Answer:
-    """The answer in the values of a page's field. Raises Invalid."""
+    """Return the answer in the values of a page's field.
+
+    Raises:
+        Invalid: If the answer is not valid.
+    """
     return _READ[page.type](page, given, today)
 
 

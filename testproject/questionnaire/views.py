@@ -1,4 +1,4 @@
-"""The views of the questionnaire: they read and write the session; steps.py decides the rest."""
+"""Read and write the session of the questionnaire. steps.py contains the logic."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ from questionnaire.turns import turn
 
 
 def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view that answers 503 where the store fails, and signs out where the session was ended meanwhile."""
+    """Answer 503 if the store fails, and redirect to `signed-out` if another request ended the session."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, **arguments: Any) -> HttpResponse:
@@ -34,25 +34,25 @@ def answering(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @require_GET
 def launch(request: HttpRequest) -> HttpResponse:
-    """To `session` with a new token: what a launcher does, for tests and for a person."""
+    """Redirect to `session` with a new token, as a launcher does. For tests and manual use."""
     return pages.launched(request)
 
 
 @require_GET
 @answering
 def session(request: HttpRequest) -> HttpResponse:
-    """Signs in: `?token=`."""
+    """Sign in with `?token=`."""
     try:
         ticket = tokens.read(request.GET.get("token", ""))
     except tokens.Refused as refusal:
         return pages.refused(request, str(refusal))
     signed_in = type(request.session)()
     signed_in[pages.BLOB] = pages.blob_of(State(ticket.respondent))
-    signed_in.save()  # before the token is used: where the store fails here, it is still good
+    signed_in.save()  # saved before the token is used, so that the token is still valid if the store fails
     try:
         used.use(ticket)
     except tokens.Refused as refusal:
-        signed_in.delete()  # and the session that they may have stays
+        signed_in.delete()  # a previous session stays
         return pages.refused(request, str(refusal))
     with failures.put_up_with():
         request.session.delete()
@@ -65,12 +65,12 @@ def session(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @answering
 def step(request: HttpRequest, step: str, page: str = "") -> HttpResponse:
-    """A step of the journey."""
+    """Handle a step of the questionnaire."""
     cookie = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     with turn(cookie) if cookie and request.method == "POST" else contextlib.nullcontext():
         state = pages.state_of(request.session.get(pages.BLOB))
         if state is None:
-            # Asking whether it exists raises where the store is down.
+            # If the store is down, `exists` raises its exception.
             if cookie and failures.may_hide(request.session) and request.session.exists(cookie):
                 raise OSError(failures.UNREAD)
             return pages.to("signed-out")
@@ -90,5 +90,5 @@ leave = require_GET(step)
 
 @require_GET
 def signed_out(request: HttpRequest) -> HttpResponse:
-    """The page of those without a session."""
+    """Show the page for clients without a session."""
     return pages.refused(request, "You are not signed in, or your session has ended.")

@@ -1,7 +1,7 @@
-"""The same endpoints as an ASGI application without Channels, consumers or a layer: what the server alone costs.
+"""Implement the endpoints without Channels, consumers or a layer, to measure the cost of the server.
 
-Rooms are within one process. A receiver has a queue of as many messages as a channel layer's has by default, and what
-does not fit is lost to it, as with a layer: one that reads slowly holds up nobody else.
+Rooms exist within one process. Each receiver has a queue with the default capacity of a channel layer. As with a layer,
+a full queue loses messages, so a slow receiver doesn't delay the others.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ rooms = {}
 
 
 async def echo(room, receive, send):
-    """Sends back each message until the client goes."""
+    """Send back each message until the client disconnects."""
     while (event := await receive())["type"] == "websocket.receive":
         await send({**event, "type": "websocket.send"})
 
 
 async def join(room, receive, send):
-    """Passes on what is published in the room."""
+    """Send the room's messages to the client."""
     queue = asyncio.Queue(CAPACITY)
     members = rooms.setdefault(room, set())
     members.add(queue)
@@ -41,14 +41,14 @@ async def join(room, receive, send):
 
 
 async def pass_on(queue, send):
-    """Sends what comes into a receiver's queue. Servers raise OSError once the client has gone."""
+    """Send the messages in a receiver's queue. Servers raise OSError after the client has disconnected."""
     with contextlib.suppress(OSError):
         while True:
             await send({"type": "websocket.send", "text": await queue.get()})
 
 
 async def publish(room, receive, send):
-    """Puts each text into the queue of everybody in the room."""
+    """Put each text into the queue of each member of the room."""
     while (event := await receive())["type"] == "websocket.receive":
         for queue in rooms.get(room, ()):
             with contextlib.suppress(asyncio.QueueFull):
@@ -64,7 +64,7 @@ ENDPOINTS = [
 
 
 async def websocket(scope, receive, send):
-    """The ASGI application."""
+    """Serve WebSockets as an ASGI application."""
     await receive()  # websocket.connect
     for path, endpoint in ENDPOINTS:
         if (match := path.fullmatch(scope["path"])) and allowed(scope):
@@ -73,4 +73,4 @@ async def websocket(scope, receive, send):
             with contextlib.suppress(OSError):
                 await endpoint(match.groupdict().get("room"), receive, send)
             return
-    await send({"type": "websocket.close"})  # before it is accepted: 403
+    await send({"type": "websocket.close"})  # closing before accepting answers 403

@@ -1,4 +1,4 @@
-"""WebSockets as an application on Channels has them: an echo, rooms, publishing in them; on each of its consumers."""
+"""Implement an echo, rooms and publishing with each of Channels' kinds of consumers."""
 
 from asgiref.sync import async_to_sync
 from channels.exceptions import ChannelFull
@@ -8,17 +8,17 @@ from .words import FULL, JOINED, OK, SUBPROTOCOL
 
 
 def group(scope):
-    """The layer's group that is the room of the URL."""
+    """Return the layer's group for the room in the URL."""
     return f"room.{scope['url_route']['kwargs']['room']}"
 
 
 def message(text):
-    """What goes over the layer for each who is in a room."""
+    """Return the message that the layer delivers to each member of a room."""
     return {"type": "room.message", "text": text}
 
 
 def subprotocol(scope):
-    """The one that this application speaks, where the client offers it."""
+    """Return the subprotocol of this application if the client offers it."""
     return SUBPROTOCOL if SUBPROTOCOL in scope["subprotocols"] else None
 
 
@@ -119,7 +119,7 @@ class JsonPublish(AsyncJsonWebsocketConsumer):
 
 
 class Refused(AsyncWebsocketConsumer):
-    """Whoever may not come in: refused before the handshake is done, with 403."""
+    """Refuse a client with 403, before the end of the handshake."""
 
     async def connect(self):
         await self.close()

@@ -1,10 +1,10 @@
-"""The same endpoints on python-socketio, next to Django: the dialect `socket.io` of docs/websockets.rst."""
+"""Implement the endpoints with python-socketio, next to Django: the dialect `socket.io` of docs/websockets.rst."""
 
 import socketio
 
-HEARTBEAT_S = 20  # as the others have it; its default is 25
+HEARTBEAT_S = 20  # as in the other dialects; the default is 25
 
-# Origins: by default those of the host that was asked. Rooms are within one process.
+# By default, the server accepts the origins of its host. Rooms exist within one process.
 server = socketio.AsyncServer(
     async_mode="asgi", transports=["websocket"], ping_interval=HEARTBEAT_S, ping_timeout=HEARTBEAT_S
 )

@@ -1,5 +1,8 @@
-"""Which pages may open a WebSocket. The same origin policy does not hold for it: a server that authenticates by cookie
-and does not look at Origin serves any page that its user visits."""
+"""Check the pages that may open a WebSocket.
+
+The same-origin policy doesn't cover WebSockets. If a server authenticates clients by cookie and doesn't check the
+Origin header, any page that its user visits can connect.
+"""
 
 from urllib.parse import urlsplit
 
@@ -9,8 +12,11 @@ from django.http.request import validate_host
 
 
 class AllowedOrigins(OriginValidator):
-    """Channels' `AllowedHostsOriginValidator`, which also lets in those who send no Origin: no browser leaves it out,
-    and to all others it means nothing (RFC 6455, section 10.2). The peers do the same."""
+    """Check origins like Channels' `AllowedHostsOriginValidator`, but accept clients without an Origin header.
+
+    Browsers always send the header, and it has no meaning for other clients (RFC 6455, section 10.2). The peers do the
+    same.
+    """
 
     def __init__(self, application):
         super().__init__(application, settings.ALLOWED_HOSTS)
@@ -20,7 +26,7 @@ class AllowedOrigins(OriginValidator):
 
 
 def allowed(scope):
-    """The same without Channels: whether the handshake's Origin, if there is one, is an allowed host's."""
+    """Check without Channels whether the Origin header of the handshake, if any, belongs to an allowed host."""
     origins = [value for name, value in scope["headers"] if name == b"origin"]
     try:
         return all(validate_host(_host(origin.decode("latin-1")), settings.ALLOWED_HOSTS) for origin in origins)
@@ -29,6 +35,6 @@ def allowed(scope):
 
 
 def _host(origin):
-    """The host of an origin as ALLOWED_HOSTS has it: in lower case, IPv6 in brackets."""
+    """Return the host of an origin in the format of ALLOWED_HOSTS: in lower case, and IPv6 in brackets."""
     host = urlsplit(origin).hostname or ""
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Which consumer answers which path."""
+"""Route paths to consumers."""
 
 from django.urls import re_path
 
@@ -7,7 +7,7 @@ from .words import ROOM
 
 
 def below(prefix, echo, room, publish):
-    """The three endpoints of one kind of consumer."""
+    """Return the routes of the three endpoints for a kind of consumer."""
     return [
         re_path(rf"^{prefix}echo/$", echo.as_asgi()),
         re_path(rf"^{prefix}rooms/{ROOM}/$", room.as_asgi()),
@@ -19,6 +19,6 @@ routes = [
     *below("ws/", consumers.Echo, consumers.Room, consumers.Publish),
     *below("ws/sync/", consumers.SyncEcho, consumers.SyncRoom, consumers.SyncPublish),
     *below("ws/json/", consumers.JsonEcho, consumers.JsonRoom, consumers.JsonPublish),
-    # All other paths, too: Channels raises an error where no route fits, which some servers answer with 500.
+    # All other paths: without a route, Channels raises an error, and some servers answer 500.
     re_path(r"", consumers.Refused.as_asgi()),
 ]

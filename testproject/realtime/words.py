@@ -1,7 +1,7 @@
-"""What the endpoints say, alike with and without Channels; docs/websockets.rst has the protocol."""
+"""Define the words of the protocol in docs/websockets.rst, with and without Channels."""
 
-JOINED = "joined"  # you are in the room: whatever is published from now on reaches you
+JOINED = "joined"  # you are in the room and receive its messages from now on
 OK = "ok"  # published
-FULL = "full"  # not published: the channel layer refused it
-SUBPROTOCOL = "echo"  # spoken with a client that offers it
-ROOM = r"(?P<room>[\w-]{1,64})"  # names that every channel layer takes
+FULL = "full"  # not published, because the channel layer refused the message
+SUBPROTOCOL = "echo"  # used if the client offers it
+ROOM = r"(?P<room>[\w-]{1,64})"  # names that each channel layer accepts

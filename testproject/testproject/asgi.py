@@ -1,4 +1,4 @@
-"""Django through ASGI, in the server's own process."""
+"""Serve Django through ASGI in the process of the server."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""HTTP to Django, WebSockets to an application without Channels."""
+"""Serve HTTP with Django, and WebSockets with an application without Channels."""
 
 import os
 

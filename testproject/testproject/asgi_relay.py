@@ -1,4 +1,4 @@
-"""The front: Django runs in other processes (`manage.py runrelayworker`), behind a channel layer."""
+"""Run the front of channels_relay. Django runs in other processes (`manage.py runrelayworker`)."""
 
 import os
 

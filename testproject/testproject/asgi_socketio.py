@@ -1,4 +1,4 @@
-"""HTTP to Django, socket.io to python-socketio."""
+"""Serve HTTP with Django, and socket.io with python-socketio."""
 
 import os
 
@@ -11,7 +11,7 @@ http = get_asgi_application()
 
 
 async def other_paths(scope, receive, send):
-    """What is not socket.io. Django knows no WebSockets: they are refused, with 403."""
+    """Handle other paths: HTTP with Django, and WebSockets with a 403, because Django doesn't support them."""
     if scope["type"] == "http":
         await http(scope, receive, send)
     elif scope["type"] == "websocket":

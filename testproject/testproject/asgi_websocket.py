@@ -1,4 +1,4 @@
-"""HTTP to Django, WebSockets to Channels, both in the server's own process."""
+"""Serve HTTP with Django and WebSockets with Channels, in the process of the server."""
 
 import os
 

@@ -49,7 +49,7 @@ class LimitedThreads:
 
 
 def asgi_application():
-    """Return the ASGI application of the project. With hopless, Channels' consumers hop less, too."""
+    """Return the ASGI application of the project. With hopless, Channels' consumers also change threads less often."""
     part = os.environ.get("HOPLESS")
     limit = int(os.environ["MAX_THREADS"]) if os.environ.get("MAX_THREADS") else None
     if not part:

@@ -1,4 +1,4 @@
-"""Django through WSGI."""
+"""Serve Django through WSGI."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What every setup has in common. Production settings: nothing here is for development."""
+"""Define the settings that all setups share. They are production settings, without options for development."""
 
 import os
 from pathlib import Path
@@ -13,14 +13,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-# Where the servers listen is where they are asked.
+# Clients request the address where the servers listen.
 more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(","))
 ALLOWED_HOSTS += [host for host in more_hosts if host]
 
-# Applications, middleware and templates are those of `django-admin startproject` without the admin site and
-# static files: what most projects run. None of the middleware touches the database,
-# because sessions, users and messages are loaded when they are used. All of it costs time, and under ASGI
-# the synchronous ones cost a hop to a thread, as in the projects of those who read the figures.
+# Applications, middleware and templates come from `django-admin startproject`, without the admin site and static files,
+# because most projects run them. The middleware doesn't access the database, because Django loads sessions, users and
+# messages at their first use. All of it costs time. Under ASGI each synchronous middleware costs a change of thread, as
+# in the projects of the readers.
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -54,7 +54,7 @@ ASGI_APPLICATION = "testproject.asgi.application"
 
 DATABASES = databases(os.environ, BASE_DIR)
 
-# Sessions are loaded by the questionnaire, /session and /user only.
+# Only the questionnaire, /session and /user load sessions.
 _sessions = sessions(os.environ)
 SESSION_ENGINE = _sessions.engine
 SESSION_FILE_PATH = _sessions.folder
@@ -62,17 +62,17 @@ SESSION_SERVICE = _sessions.service
 CACHES = _sessions.caches
 QUESTIONNAIRE_STATE_BYTES = _sessions.state_bytes
 
-# What the views below /fetch fetch, and how.
+# The settings of the views below /fetch.
 FETCHING = fetching(os.environ)
 
-# POST /echo takes bodies of 4 MB; Django's default is 2.5.
+# POST /echo accepts bodies of 4 MB. Django's default is 2.5 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-# Errors go to stderr, the same way in every setup; nothing is written for a request that went well, nor for
-# a 404, so that no setup pays for a log that another does not write.
+# Errors go to stderr in the same way in each setup. Successful requests and 404s aren't logged, so that no setup pays
+# for a log that another setup doesn't write.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -80,7 +80,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
-        "django": {"handlers": [], "level": "WARNING"},  # instead of Django's mail to the admins
+        "django": {"handlers": [], "level": "WARNING"},  # replaces Django's mail to the admins
         "django.request": {"level": "ERROR"},
         "channels_relay": {"level": "INFO"},
     },

@@ -1,4 +1,4 @@
-"""HTTP over a channel layer in Redis: the settings of the setup `daphne-redis`, front and worker."""
+"""Configure HTTP over a channel layer in Redis, for the front and the workers of the setup `daphne-redis`."""
 
 import os
 
@@ -10,8 +10,8 @@ CHANNEL_LAYERS = {
         os.environ,
         "channels_relay.redis.ExactlyOnceRedisChannelLayer",
         connections=200,  # a front sends 100 requests at once and receives
-        # The queue of requests keeps the default capacity, as in 2016. The answers of one front share
-        # one channel, and what limits them is how many requests were let in.
+        # The queue of requests keeps the default capacity, as in 2016. The answers of a front share a channel, and the
+        # number of accepted requests limits them.
         channel_capacity={"http.response*": 10_000},
     )
 }

@@ -1,4 +1,4 @@
-"""Which database the project has, from the environment. docs/endpoints.rst says why so."""
+"""Read the project's database from the environment. docs/endpoints.rst gives the reasons."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-POOL = 16  # connections of a process: with six processes still below the 100 that PostgreSQL allows by default
+POOL = 16  # connections of a process; six processes stay below PostgreSQL's default limit of 100
 
 
 def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str, Any]]:
-    """The setting DATABASES: that of `DATABASE_URL`, or SQLite's `db.sqlite3` in the directory.
+    """Return the setting DATABASES for `DATABASE_URL`. By default, it is SQLite's `db.sqlite3` in the directory.
 
-    Raises ImproperlyConfigured where the environment makes no sense.
+    Raises:
+        ImproperlyConfigured: If a variable of the environment has an invalid value.
     """
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
@@ -31,20 +32,21 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
 
 
 def sqlite(file: Path) -> dict[str, Any]:
-    """SQLite as its documentation tunes it for several processes: `prepare` has set its journal to WAL."""
+    """Return SQLite's settings for several processes from its documentation. `prepare` sets the journal to WAL."""
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": file,
         "OPTIONS": {
             "timeout": 20,  # seconds to wait for another writer, before "database is locked"
-            "transaction_mode": "IMMEDIATE",  # a transaction that reads first could not wait for another writer
+            # otherwise a transaction that starts with a read couldn't wait for another writer
+            "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA synchronous=NORMAL",  # safe with WAL: a power cut loses at most the last writes
         },
     }
 
 
 def postgresql(url: str) -> dict[str, Any]:
-    """PostgreSQL by psycopg 3. libpq itself reads the URL, so all that it knows may stand there."""
+    """Return the settings for psycopg 3. libpq parses the URL, so the URL can contain all of libpq's options."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 

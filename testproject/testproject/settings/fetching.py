@@ -1,4 +1,4 @@
-"""The settings of the views below /fetch, from the environment; docs/slow-origin.rst has the variables."""
+"""Read the settings of the views below /fetch from the environment. docs/slow-origin.rst describes the variables."""
 
 import dataclasses
 import ipaddress
@@ -19,8 +19,11 @@ PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
 
 @dataclasses.dataclass(frozen=True)
 class Fetching:
-    """The origin is at ``url`` (without a path), or at the address in ``url_file`` once that exists. ``client`` is
-    empty where each kind of view takes its default."""
+    """The settings of the views that fetch.
+
+    The origin is at ``url``, without a path, or at the address in ``url_file``, which the service creates. An empty
+    ``client`` means the default for each kind of view.
+    """
 
     client: str
     pool_size: int
@@ -33,7 +36,11 @@ class Fetching:
 
 
 def fetching(environ: Mapping[str, str]) -> Fetching:
-    """The settings. Raises ImproperlyConfigured for variables that make no sense."""
+    """Read the settings.
+
+    Raises:
+        ImproperlyConfigured: If a variable has an invalid value.
+    """
     client = environ.get("HTTP_CLIENT", "")
     if client and client not in CLIENTS:
         raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}; allowed: {', '.join(CLIENTS)}")
@@ -51,7 +58,7 @@ def fetching(environ: Mapping[str, str]) -> Fetching:
         timeout_s=_seconds(environ, "FETCH_TIMEOUT", 10.0, *TIMEOUT_S),
         keep_alive=keep_alive == "1",
         url=_loopback(environ.get("ORIGIN_URL", "")),
-        url_file=Path(folder) / "origin.url" if folder else None,  # written by the service (supervisor/origin.sh)
+        url_file=Path(folder) / "origin.url" if folder else None,  # the service writes it (supervisor/origin.sh)
         path=path,
     )
 
@@ -79,7 +86,7 @@ def _seconds(environ: Mapping[str, str], name: str, default: float, low: float, 
 
 
 def _loopback(url: str) -> str | None:
-    """The URL without a final slash. Fetches are load, which goes to this machine only."""
+    """Return the URL without its final slash. Fetches are load, so the host must be the loopback interface."""
     if not url:
         return None
     try:

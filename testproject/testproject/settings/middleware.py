@@ -1,11 +1,11 @@
-"""Which middleware a setup has: that of most projects, or, for the study `sync-or-async`, a number that do nothing."""
+"""Choose the middleware of a setup: the usual one, or, for the study `sync-or-async`, a number of empty middlewares."""
 
 import re
 from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
-# Those of `django-admin startproject`.
+# The middleware of `django-admin startproject`.
 USUAL = [
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -20,11 +20,15 @@ WANTED = re.compile(r"(?P<usual>usual\+)?(?P<count>[0-9]{1,2})-(?P<kind>sync|asy
 
 
 def middleware(environ: Mapping[str, str]) -> list[str]:
-    """The setting MIDDLEWARE, from `MIDDLEWARES`.
+    """Return the setting MIDDLEWARE for `MIDDLEWARES`.
 
-    `7-sync` is seven that do nothing and are sync, instead of the usual ones; `usual+1-sync` is one of them after the
-    usual ones; `usual-sync` is the usual ones, each as a synchronous one; without the variable it is the
-    usual ones. Raises ImproperlyConfigured for anything else.
+    * `7-sync`: seven synchronous middlewares that do nothing, instead of the usual ones.
+    * `usual+1-sync`: the usual ones, then one synchronous middleware that does nothing.
+    * `usual-sync`: the usual ones, all of them synchronous.
+    * no value: the usual ones.
+
+    Raises:
+        ImproperlyConfigured: If the variable has another value.
     """
     wanted = environ.get("MIDDLEWARES", "")
     if not wanted:

@@ -1,4 +1,4 @@
-"""Where sessions are, from the environment. docs/endpoints.rst compares them."""
+"""Choose the session store from the environment. docs/endpoints.rst compares the stores."""
 
 import dataclasses
 import os
@@ -16,17 +16,17 @@ ENGINES = {
     "cookies": "django.contrib.sessions.backends.signed_cookies",
     "datastore": "datastore_sessions.backend",
 }
-IN_REDIS = ("redis", "cached_db")  # a cache in each process's own memory would give old answers in the others
+IN_REDIS = ("redis", "cached_db")  # a cache in the memory of each process would give old answers in the other processes
 STATE_BYTES = (1024, 65_536)
 STATE_BYTES_USUALLY = 8192
-MOST_IN_COOKIE = 2048  # browsers hold 4096 bytes of a cookie; encrypted, signed and encoded these are 2.9 KB
-MOST_CONNECTIONS = 1000  # redis-py 8 allows 100 and raises above
+MOST_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
+MOST_CONNECTIONS = 1000  # redis-py 8 by default allows 100 and then raises an error
 TIMEOUT_S = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Sessions:
-    """The settings of the sessions. ``service`` is a file that is there once the service is up."""
+    """The settings of the sessions. ``service`` is a file that exists once the service is running."""
 
     engine: str
     caches: dict[str, Any]
@@ -36,8 +36,11 @@ class Sessions:
 
 
 def sessions(environ: Mapping[str, str]) -> Sessions:
-    """The settings that `SESSIONS` and what belongs to it ask for. Raises ImproperlyConfigured where they make no
-    sense."""
+    """Return the settings for `SESSIONS` and its related variables.
+
+    Raises:
+        ImproperlyConfigured: If a variable has an invalid value.
+    """
     where = environ.get("SESSIONS") or "db"
     if where not in ENGINES:
         raise ImproperlyConfigured(f"SESSIONS is {where!r}; allowed: {', '.join(ENGINES)}")
@@ -47,7 +50,7 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
     if where in IN_REDIS:
         caches, service = _redis(environ, run_dir)
     elif where == "datastore" and run_dir is not None and not environ.get("DATASTORE_EMULATOR_HOST"):
-        service = run_dir / "datastore.http"  # written by loadtests/services/datastore
+        service = run_dir / "datastore.http"  # loadtests/services/datastore writes it
     elif where == "file" and run_dir is not None:
         folder = str(run_dir / "sessions")
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -56,12 +59,12 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
 
 def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, Any], Path | None]:
     if environ.get("REDIS_URL"):
-        # Setups that run at once may share a Redis, but no sessions.
+        # Simultaneous setups may share a Redis server, but not sessions.
         address, prefix, socket = environ["REDIS_URL"], f"questionnaire:{environ.get('BENCH_PORT', '')}", None
     elif run_dir is not None:
         socket = run_dir / "redis.sock"  # where supervisor/redis.sh listens
         address, prefix = f"unix://{socket}", "questionnaire"
-    else:  # nothing is to be served, or it is a Redis of the machine's
+    else:  # Django isn't serving requests, or the machine has a Redis server
         socket, address, prefix = None, "redis://127.0.0.1:6379/0", "questionnaire"
     options = {"max_connections": MOST_CONNECTIONS, "socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
     backend = "django.core.cache.backends.redis.RedisCache"

@@ -1,4 +1,4 @@
-"""WebSockets on Channels, over the channel layer that CHANNEL_LAYER names."""
+"""Configure WebSockets on Channels, over the layer that CHANNEL_LAYER names."""
 
 import os
 

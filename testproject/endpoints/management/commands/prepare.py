@@ -1,4 +1,4 @@
-"""The database, ready for the endpoints: `manage.py prepare`."""
+"""Prepare the database for the endpoints with `manage.py prepare`."""
 
 import contextlib
 import fcntl
@@ -11,15 +11,19 @@ from django.db import DatabaseError, connection, transaction
 
 from endpoints import rows, visitor
 
-LOCK = 20_130_328  # any number that nobody else locks: the day of the first round
+LOCK = 20_130_328  # any number that no other program locks: the day of the first round
 
 
 class Command(BaseCommand):
     help = "Migrates the database and fills its tables. Does nothing where that is done; two may run at once."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Raises CommandError, a line and exit code 1, where the database cannot be had."""
-        # One connection is enough, and without a pool a server that is down is known at once.
+        """Prepare the database.
+
+        Raises:
+            CommandError: If the database can't be used. It prints a line, and the exit code is 1.
+        """
+        # One connection is enough, and without a pool an unavailable server is reported at once.
         pool_options = {**connection.settings_dict["OPTIONS"]}
         pool_options.pop("pool", None)
         connection.settings_dict = {**connection.settings_dict, "OPTIONS": pool_options}
@@ -37,18 +41,19 @@ class Command(BaseCommand):
 
 
 def name() -> str:
-    """The database, as a person would call it; never with its password."""
+    """Return the name of the database for messages, without its password."""
     return f"{connection.settings_dict['NAME']} ({connection.display_name})"
 
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Waits until no other process prepares the same database."""
+    """Wait until no other process prepares the same database."""
     if connection.vendor == "sqlite":
         with open(f"{connection.settings_dict['NAME']}.lock", "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             with connection.cursor() as cursor:
-                cursor.execute("PRAGMA journal_mode=WAL")  # readers and a writer at once; stays in the file
+                # readers work while a process writes; the database file keeps this mode
+                cursor.execute("PRAGMA journal_mode=WAL")
             yield
     else:
         with connection.cursor() as cursor:
