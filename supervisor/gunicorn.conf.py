@@ -1,4 +1,4 @@
-# Gunicorn reads this and not a gunicorn.conf.py of the served project.
+# Gunicorn reads this file instead of a gunicorn.conf.py of the served project.
 import os
 from pathlib import Path
 
@@ -9,9 +9,9 @@ http_parser = os.environ["BENCH_GUNICORN_PARSER"]
 
 if os.environ["BENCH_TLS"]:
     certfile, keyfile = os.environ["BENCH_TLS_CERTIFICATE"], os.environ["BENCH_TLS_KEY"]
-    http_protocols = os.environ.get("BENCH_HTTP_PROTOCOLS", "h1")  # the sync worker speaks no other
+    http_protocols = os.environ.get("BENCH_HTTP_PROTOCOLS", "h1")  # the sync worker supports only HTTP/1.1
 
 
 def post_worker_init(worker):
-    """Whoever restarts one instance after the other waits for this: a worker has loaded Django."""
+    """Report that a worker has loaded Django. A rolling restart waits for it before it restarts the next instance."""
     Path(os.environ["RUN_DIR"], f"ready-{worker.ppid}").touch()

@@ -1,7 +1,8 @@
-# What Hypercorn's command line has no option for, or takes wrongly: its jitter is the number of requests (0.18).
+# Set the options that Hypercorn's command line doesn't have, or handles wrongly: it uses the number of requests as the
+# jitter (0.18).
 import os
 
-# Hypercorn closes a connection after a thousand requests; none of the other servers does.
+# By default, Hypercorn closes a connection after a thousand requests. The other servers don't.
 keep_alive_max_requests = 1_000_000_000
 
 max_requests = int(os.environ["BENCH_MAX_REQUESTS"]) if os.environ["BENCH_MAX_REQUESTS"] else None

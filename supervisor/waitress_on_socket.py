@@ -1,4 +1,4 @@
-"""Waitress on the socket that supervisor opened, as standard input; waitress-serve has no option for that."""
+"""Run Waitress on the socket that supervisor passes as standard input, because waitress-serve lacks this option."""
 
 import logging
 import os
@@ -8,7 +8,7 @@ import sys
 
 import waitress
 
-# A line for each request that waits; no other server writes one.
+# Waitress would log a line for each waiting request. The other servers don't.
 logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 sys.path.insert(0, os.getcwd())
@@ -18,7 +18,8 @@ waitress.serve(
     threads=int(os.environ["BENCH_THREADS"]),
     backlog=int(os.environ["BENCH_BACKLOG"]),
     channel_timeout=int(os.environ["BENCH_KEEP_ALIVE"]),
-    # A hundred by default; more would wait unanswered. poll, because select knows no descriptor above 1023.
+    # The default is a hundred connections, and the others would wait. poll is necessary because select supports only
+    # descriptors up to 1023.
     connection_limit=1000,
     asyncore_use_poll=True,
 )

@@ -1,16 +1,17 @@
-"""Why asgi_ipc 1.1.0 grows slower with every answer, and loses some: the layer by itself, without a server.
+"""Measure why asgi_ipc 1.1.0 gets slower with each answer, and how many messages it loses, without a server.
 
     make stack-2016-decay
 
-It keeps all channels in one map, in shared memory, and reads or writes all of it in each operation. A request gets a
-channel of its own for the answer, and the code that should drop an empty one is never reached. So in the first table
-answers are sent and received as Daphne and a worker do it, and in between one message is timed on a channel that is
-there already: that operation is the same each time, and only the map is another.
+asgi_ipc keeps all channels in a map in shared memory. Each operation reads or writes the whole map. Each request gets a
+separate channel for its answer, and the code that should delete an empty channel is never reached. For the first table,
+this program sends and receives answers as Daphne and a worker do. In between, it measures a message on an existing
+channel. This operation is always the same, so only the size of the map changes its time.
 
-Reading and writing are two steps, each under the lock by itself. In the second table one process asks and another
-answers, with a number of concurrent requests: what one writes while the other is between its two steps is gone.
+Each read and each write holds the lock, but not the two together. For the second table, a process sends requests and
+another process answers them, with a number of concurrent requests. If a process writes between the read and the write
+of the other process, its message is lost.
 
-Run by the Python of this stack.
+The Python of this stack must run this program.
 """
 
 import argparse
@@ -26,10 +27,10 @@ import msgpack
 
 REMEMBERED = (0, 50, 100, 200, 400, 800, 1600)
 TIMES = 15
-IN_FLIGHT = (1, 10)  # 10: the connections of the original's throughput test
+IN_FLIGHT = (1, 10)  # 10 connections, as in the throughput test of the original
 SECONDS = 5.0
 LOST_AFTER_S = 2.0
-PAUSE_S = 0.01  # of Daphne and of the worker, where they find nothing
+PAUSE_S = 0.01  # pause of Daphne and of the worker if they find no message
 QUEUE = "http.request"
 REQUEST = {
     "reply_channel": "http.response!aaaaaaaaaaaa",
@@ -53,7 +54,7 @@ ANSWER = {
 
 
 def private_layer():
-    """A layer in shared memory that has no name any more, so that it goes with this process, however that ends."""
+    """Return a layer in shared memory without a name, so that the memory disappears when this process ends."""
     layer = asgi_ipc.IPCChannelLayer(prefix=f"bench-decay-{os.getpid()}")
     for store in (layer.channel_store, layer.group_store):
         store.shm.unlink()
@@ -62,7 +63,7 @@ def private_layer():
 
 
 def answer(layer):
-    """What is done to the layer for the answer to one request."""
+    """Perform the layer's operations for the answer to a request."""
     channel = layer.new_channel("http.response!")
     layer.send(channel, ANSWER)
     found, _ = layer.receive_many([channel])
@@ -71,14 +72,14 @@ def answer(layer):
 
 
 def timed(operation):
-    """Milliseconds that it takes."""
+    """Return the milliseconds that the operation takes."""
     begun = time.perf_counter()
     operation()
     return (time.perf_counter() - begun) * 1000
 
 
 def measure(layer, times):
-    """The medians of ``times`` messages: milliseconds to send one, to receive one, and to do both."""
+    """Return the median milliseconds of ``times`` messages for sending, receiving and both."""
     pairs = [
         (timed(lambda: layer.send(QUEUE, REQUEST)), timed(lambda: layer.receive_many([QUEUE]))) for _ in range(times)
     ]
@@ -92,9 +93,9 @@ def measure(layer, times):
 
 
 def decay(remembered, times):
-    """A row for each number of answers remembered, from the smallest on."""
+    """Yield a row for each number of remembered answers, in ascending order."""
     layer = private_layer()
-    measure(layer, 1)  # the queue's own channel is there from now on
+    measure(layer, 1)  # creates the channel of the queue
     served = 0
     for wanted in sorted(remembered):
         while served < wanted:
@@ -104,7 +105,7 @@ def decay(remembered, times):
 
 
 def losses(in_flight, seconds):
-    """What becomes of requests that one process sends and another answers, ``in_flight`` at a time."""
+    """Count the requests that one process sends and another answers or loses, ``in_flight`` at a time."""
     layer = private_layer()
     asking = os.getpid()
     worker = os.fork()
@@ -118,7 +119,7 @@ def losses(in_flight, seconds):
 
 
 def work(layer, asking):
-    """Answers, as a worker does, until the process that asks is gone."""
+    """Answer requests, as a worker does, until the process that sends them ends."""
     while os.getppid() == asking:
         channel, message = layer.receive_many([QUEUE], block=True)
         if channel is None:
@@ -129,7 +130,7 @@ def work(layer, asking):
 
 
 def ask(layer, in_flight, seconds):
-    """Asks, as Daphne does, and counts."""
+    """Send requests, as Daphne does, and count the answers."""
     sent = answered = lost = 0
     waiting = {}
     end = time.monotonic() + seconds
@@ -154,7 +155,7 @@ def ask(layer, in_flight, seconds):
 
 
 def about():
-    """What was measured, and with what."""
+    """Return the versions of the measured packages and of Python."""
     return {
         "asgi_ipc": asgi_ipc.__version__,
         "msgpack-python": ".".join(map(str, msgpack.version)),

@@ -1,4 +1,4 @@
-"""Django's commands, of Django 1.11; `runworker` is that of Channels."""
+"""Run the commands of Django 1.11, and `runworker` of Channels."""
 
 import os
 import sys

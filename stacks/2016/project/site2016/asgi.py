@@ -1,4 +1,4 @@
-"""What Daphne of 2016 serves: no application but a channel layer, with Django in a worker at its other end."""
+"""Create the channel layer that Daphne of 2016 serves. Django runs in a worker on the other side of the layer."""
 
 from channels.asgi import get_channel_layer
 

@@ -1,4 +1,4 @@
-"""The Redis layer of 2016, made to wait for its Redis: both are started at the same moment here."""
+"""Make the Redis layer of 2016 wait for Redis, because the setup starts both at the same time."""
 
 import time
 
@@ -10,8 +10,11 @@ LOOK_EVERY_S = 0.05
 
 
 class PatientRedisChannelLayer(asgi_redis.RedisChannelLayer):
-    """asgi_redis as it is, once each of its Redis servers answers. Raises what the client raises where one does not
-    within WITHIN_S."""
+    """Use asgi_redis without changes, as soon as each of its Redis servers answers.
+
+    Raises:
+        redis.exceptions.ConnectionError: If a server doesn't answer within WITHIN_S.
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -22,7 +25,7 @@ class PatientRedisChannelLayer(asgi_redis.RedisChannelLayer):
 
 
 def _answers(connection, last):
-    """Whether it answers; the last time, its error is raised."""
+    """Return whether the server answers. With `last`, raise its error instead of returning False."""
     try:
         return connection.ping()
     except redis.exceptions.ConnectionError:

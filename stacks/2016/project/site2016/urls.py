@@ -1,4 +1,4 @@
-"""The endpoint of the load test of 2016, and the one by which the harness sees that all is up."""
+"""Route the endpoint of the load test of 2016, and the endpoint with which the harness checks the servers."""
 
 from django.conf.urls import url
 
@@ -9,5 +9,5 @@ urlpatterns = [
     url(r"^healthz$", views.ok),
 ]
 
-# Nothing but HTTP, which Channels hands to Django where no consumer asks for it.
+# Channels passes HTTP to Django if no consumer handles it.
 channel_routing = {}

@@ -1,8 +1,7 @@
-"""The least that a view can do, in 2016 as today."""
+"""Do as little as possible in a view."""
 
 from django.http import HttpResponse
 
 
 def ok(request):
-    """`OK`."""
     return HttpResponse("OK")

@@ -1,4 +1,4 @@
-"""What Gunicorn serves: Django without Channels."""
+"""Create the application that Gunicorn serves: Django without Channels."""
 
 from django.core.wsgi import get_wsgi_application
 

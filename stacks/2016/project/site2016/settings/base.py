@@ -1,8 +1,8 @@
-"""What the three setups have in common: the settings of 2016, or those that today's sample project has.
+"""Define the common settings of the three setups: the settings of 2016, or the settings of today's sample project.
 
-STACK_SETTINGS says which. `original` is what was published with the report: DEBUG on, and the middleware that Django
-has where a project names none. `today` is what the setups of today's stack have: DEBUG off, the middleware of
-`django-admin startproject`, which had the same seven then.
+STACK_SETTINGS chooses between them. `original` are the settings in the published report, with DEBUG and Django's
+default middleware. `today` are the settings of today's setups, without DEBUG and with the middleware of `django-admin
+startproject`, which had the same seven classes in 2016.
 """
 
 import os
@@ -32,7 +32,7 @@ if STACK_SETTINGS == "today":
     ]
 
 ROOT_URLCONF = "site2016.urls"
-STATIC_URL = "/static/"  # with DEBUG on, the worker of Channels looks there first
+STATIC_URL = "/static/"  # with DEBUG, the worker of Channels first looks for a static file
 
-# Named because Django wants one; nothing here asks it anything.
+# Django requires a database, but this project doesn't use it.
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}

@@ -1,4 +1,4 @@
-"""HTTP over asgi_ipc: the settings of the setup `2016-daphne-ipc`, Daphne and worker."""
+"""Configure HTTP over asgi_ipc for Daphne and the worker of the setup `2016-daphne-ipc`."""
 
 import os
 
@@ -6,8 +6,8 @@ from .base import *  # noqa: F403
 
 INSTALLED_APPS += ["channels"]  # noqa: F405
 
-# Its shared memory outlives all who use it, with every answer that it remembers. Named after RUN_DIR it is another one
-# for each start, and goes when that folder does (loadtests/cleanup).
+# The shared memory survives its processes, with each answer that it remembers. Its name contains the name of RUN_DIR,
+# so each start has a separate memory, and loadtests/cleanup deletes it with that folder.
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "asgi_ipc.IPCChannelLayer",

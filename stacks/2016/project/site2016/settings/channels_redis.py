@@ -1,4 +1,4 @@
-"""HTTP over asgi_redis: the settings of the setup `2016-daphne-redis`, Daphne and worker."""
+"""Configure HTTP over asgi_redis for Daphne and the worker of the setup `2016-daphne-redis`."""
 
 import os
 
@@ -6,7 +6,7 @@ from .base import *  # noqa: F403
 
 INSTALLED_APPS += ["channels"]  # noqa: F405
 
-# Without REDIS_URL it is the one that supervisor/redis.sh starts. Those who share a Redis share no queue.
+# Without REDIS_URL, supervisor/redis.sh starts the server. Setups that share a Redis server have separate queues.
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "site2016.layers.PatientRedisChannelLayer",
