@@ -1,11 +1,11 @@
-# The knobs of the setups, with their defaults. To be sourced by a POSIX shell in the project's root:
+# The knobs of the setups, with their defaults. Source this file in a POSIX shell in the project's root:
 #
 #     . supervisor/defaults.sh
 #     supervisord -c supervisor/supervisord.conf
 #     supervisorctl -c supervisor/supervisord.conf start 'daphne-ipc:*'
 #
-# Variables that are set already keep their values. Their prefix keeps them apart from the variables of a served project,
-# which may have a PORT or WORKERS of its own. The harness takes the same knobs without the prefix.
+# Existing variables keep their values. The prefix separates them from the variables of a served project, which can also
+# have a PORT or WORKERS. The harness accepts the same knobs without the prefix.
 
 if ! [ -f supervisor/supervisord.conf ]; then
     echo "defaults.sh: source it in the project's root, the directory that holds supervisor/" >&2
@@ -13,13 +13,13 @@ if ! [ -f supervisor/supervisord.conf ]; then
 fi
 
 export BENCH_WORKERS="${BENCH_WORKERS:-1}"  # processes that run Django
-export BENCH_THREADS="${BENCH_THREADS:-1}"  # threads in each, where the server has a pool of them
+export BENCH_THREADS="${BENCH_THREADS:-1}"  # threads in each process, if the server has a thread pool
 export BENCH_BIND="${BENCH_BIND:-127.0.0.1}"
 export BENCH_PORT="${BENCH_PORT:-8000}"
 
-# Settings of every server that has them (docs/setups.rst has the exceptions). BACKLOG: connections that the kernel
-# holds until the server accepts them; more than the kernel allows is an error to some. KEEP_ALIVE: seconds that an idle
-# connection stays open; Daphne's fixed value.
+# Settings of all servers that support them (docs/setups.rst lists the exceptions). BACKLOG: the number of connections
+# that the kernel keeps until the server accepts them. Some servers fail if it exceeds the kernel's limit. KEEP_ALIVE:
+# the seconds that an idle connection stays open. The default is Daphne's fixed value.
 most=$(cat /proc/sys/net/core/somaxconn 2>/dev/null || echo 128)
 export BENCH_BACKLOG="${BENCH_BACKLOG:-$((most < 2048 ? most : 2048))}"
 export BENCH_KEEP_ALIVE="${BENCH_KEEP_ALIVE:-60}"
@@ -28,8 +28,8 @@ if [ "$BENCH_KEEP_ALIVE" -lt 1 ] || [ "$BENCH_KEEP_ALIVE" -gt 60 ] || [ "$BENCH_
     return 1 2>/dev/null || exit 1
 fi
 
-# After how many requests a worker is replaced, and up to how many more, at random; empty: never. For the setups with
-# max-requests in `renews=`.
+# The number of requests after which a worker is replaced, and the maximum of a random addition. Empty means never. For
+# the setups with max-requests in `renews=`.
 export BENCH_MAX_REQUESTS="${BENCH_MAX_REQUESTS:-}"
 export BENCH_MAX_REQUESTS_JITTER="${BENCH_MAX_REQUESTS_JITTER:-}"
 
@@ -39,8 +39,8 @@ export BENCH_UVICORN_PARSER=httptools BENCH_GUNICORN_PARSER=python
 if [ "${BENCH_HTTP_PARSER:-}" = python ]; then BENCH_UVICORN_PARSER=h11; fi
 if [ "${BENCH_HTTP_PARSER:-}" = compiled ]; then BENCH_GUNICORN_PARSER=fast; fi
 
-# A connection is an open file. Many shells allow 1024 by default and far more on request, which only the load generator
-# makes by itself.
+# A connection is an open file. By default, many shells allow 1024 open files, and far more on request. Only the load
+# generator makes this request itself.
 most=$(ulimit -H -n)
 if [ "$most" = unlimited ] || [ "$most" -gt 65536 ]; then
     most=65536
@@ -50,27 +50,27 @@ if [ "$files" != unlimited ] && [ "$files" -lt "$most" ]; then
     ulimit -S -n "$most"
 fi
 
-# What the service `origin` plays: the name of a recipe (loadtests/services/origin/recipes), or a file's absolute path.
+# The recipe of the service `origin`: a name in loadtests/services/origin/recipes, or the absolute path of a file.
 export BENCH_ORIGIN_RECIPE="${BENCH_ORIGIN_RECIPE:-slow}"
 
-# What is served: the directory that the servers run in, the two entry points, and the settings. The setups with a
-# channel layer serve the sample project whatever these say.
+# The served project: the working directory of the servers, the two entry points and the settings. The setups with a
+# channel layer always serve the sample project.
 export APP_DIR="${APP_DIR:-$PWD/testproject}"
 export WSGI_APP="${WSGI_APP:-testproject.wsgi:application}"
 export ASGI_APP="${ASGI_APP:-testproject.asgi:application}"
 export DJANGO_SETTINGS_MODULE="${DJANGO_SETTINGS_MODULE:-testproject.settings.base}"
 
-# CPUs for the processes of a setup, as taskset lists them: all that this shell may use.
+# The CPUs for the processes of a setup, in the format of taskset. By default, all CPUs of this shell.
 if [ -z "${BENCH_CORES:-}" ]; then
     BENCH_CORES=$(taskset -cp $$ | sed 's/.*: //')
 fi
 export BENCH_CORES
 
-# CPUs for its services, likewise.
+# The CPUs for its services, in the same format.
 export BENCH_SERVICES_CORES="${BENCH_SERVICES_CORES:-$BENCH_CORES}"
 
-# Sockets, logs, process ids: a directory in memory where there is one, private to this user. Its path must be
-# short, because that of a Unix socket may have 107 bytes.
+# The folder for sockets, logs and process ids, in memory if possible, and private to this user. Its path must be short,
+# because the path of a Unix socket may have at most 107 bytes.
 if [ -z "${RUN_DIR:-}" ]; then
     for RUN_DIR in "${XDG_RUNTIME_DIR:-}" /dev/shm /tmp; do
         [ -d "$RUN_DIR" ] && [ -w "$RUN_DIR" ] && break
@@ -84,10 +84,10 @@ if [ -L "$RUN_DIR" ] || ! [ -O "$RUN_DIR" ]; then
 fi
 export RUN_DIR
 
-export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"        # the IPC channel layer's files
+export IPC_DIR="${IPC_DIR:-$RUN_DIR/ipc}"  # the files of the IPC channel layer
 
-# TLS=1: the setups with `tls` in `offers=` answer over TLS, with a certificate of their own that is for BIND and trusted by
-# nobody who was not given it. ECDSA, as Let's Encrypt issues by default.
+# TLS=1: the setups with `tls` in `offers=` answer over TLS with a new certificate for BIND. Only clients that receive
+# the certificate trust it. It uses ECDSA, the default of Let's Encrypt.
 export BENCH_TLS="${BENCH_TLS:-}" BENCH_TLS_CERTIFICATE="" BENCH_TLS_KEY=""
 if [ -n "$BENCH_TLS" ]; then
     BENCH_TLS_CERTIFICATE=$RUN_DIR/tls.crt BENCH_TLS_KEY=$RUN_DIR/tls.key
@@ -105,7 +105,7 @@ if [ -n "$BENCH_TLS" ]; then
     fi
 fi
 
-# Another Python for the sample project, with its servers: `make setup PYTHONS=python3.13` made it.
+# Another Python for the sample project and its servers. `make setup PYTHONS=python3.13` installs it.
 if [ -n "${PYTHON:-}" ] && ! [ -f "stacks/$PYTHON/.venv/.ready" ]; then
     echo "defaults.sh: PYTHON=$PYTHON is not installed; try: make setup PYTHONS=$PYTHON" >&2
     return 1 2>/dev/null || exit 1

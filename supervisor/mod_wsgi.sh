@@ -1,11 +1,11 @@
 #!/bin/sh
-# Apache with mod_wsgi in daemon mode on BENCH_BIND and BENCH_PORT; all its files are in RUN_DIR.
+# Run Apache with mod_wsgi in daemon mode on BENCH_BIND and BENCH_PORT, with all its files in RUN_DIR.
 set -eu
 
 folder=$RUN_DIR/mod_wsgi
 mkdir -p "$folder"
 
-# What mod_wsgi-express has no option for.
+# mod_wsgi-express doesn't have options for these settings.
 cat > "$folder/more.conf" <<CONF
 # %2F in a path is passed to the application.
 AllowEncodedSlashes On
@@ -20,8 +20,8 @@ MinSpareThreads 25
 MaxSpareThreads 1000
 CONF
 
-# Apache refuses to serve as root. So root becomes nobody, who may still read and write what root may: the project's
-# files, its database and RUN_DIR, as under the other servers.
+# Apache refuses to serve as root, so root becomes nobody. As under the other servers, this user can still read and
+# write the project's files, its database and RUN_DIR.
 become=
 [ "$(id -u)" != 0 ] || become="setpriv --reuid=65534 --regid=65534 --clear-groups
     --inh-caps=+dac_override --ambient-caps=+dac_override --bounding-set=-all,+dac_override"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# nginx in front of servers on Unix sockets: nginx.sh SOCKET [SOCKET]. It listens on BENCH_BIND and BENCH_PORT; its files
-# are in RUN_DIR.
+# Run nginx in front of servers on Unix sockets: nginx.sh SOCKET [SOCKET]. It listens on BENCH_BIND and BENCH_PORT, and
+# its files are in RUN_DIR.
 #
-# Buffered both ways, nginx's default: a request is read whole before it is passed on, and the server hands over an
-# answer at once however slowly the client reads. Keep-alive on both sides, as far as the server supports it.
+# By default, nginx buffers in both directions: it reads a whole request before it passes it on, and a slow client
+# doesn't block the server's answer. Both sides use keep-alive if the server supports it.
 # https://nginx.org/en/docs/http/ngx_http_proxy_module.html
 # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#keepalive
 set -eu
@@ -12,14 +12,15 @@ folder=$RUN_DIR/nginx
 mkdir -p "$folder"
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 
-# As root nginx would hand its workers to a user that may not enter RUN_DIR.
+# If nginx starts as root, it would run its workers as a user that may not enter RUN_DIR.
 user=
 [ "$(id -u)" != 0 ] || user="user root;"
 
-# A server that refused once is tried again at once; fail_timeout=0 would leave it out for the rest of that second.
+# max_fails=0 tries a server again at once after a refused connection. fail_timeout=0 would skip it for the rest of that
+# second.
 servers=$(printf '        server unix:%s max_fails=0;\n' "$@")
 
-# Over TLS clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 is no default before nginx 1.23.4.
+# Over TLS, clients choose between HTTP/1.1 and HTTP/2. TLS 1.3 isn't enabled by default before nginx 1.23.4.
 tls= certificate=
 if [ -n "$BENCH_TLS" ]; then
     tls="ssl http2"
@@ -27,7 +28,7 @@ if [ -n "$BENCH_TLS" ]; then
     ssl_protocols TLSv1.2 TLSv1.3;"
 fi
 
-# nproc: as many workers as there are CPUs that this setup may use ("auto" would count all of the machine's).
+# nproc is the number of CPUs that this setup may use ("auto" would count all CPUs of the machine).
 cat > "$folder/nginx.conf" <<CONF
 daemon off;
 $user
@@ -83,7 +84,7 @@ $servers
 }
 CONF
 
-# Until it has read its configuration nginx writes to the system's log; the option exists since 1.19.5.
+# Until nginx has read its configuration, it writes to the system's log. The option exists since 1.19.5.
 early=
 if nginx -h 2>&1 | grep -q -- '-e filename'; then
     early='-e stderr'

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs a program that refuses to run as root, or makes a folder of its own: no_root.sh COMMAND [ARGUMENT]. Where this is
-# root, it runs as the user postgres, or nobody. RUN_DIR is root's alone, so that user needs root's way into folders.
+# Run a program that refuses to run as root: no_root.sh COMMAND [ARGUMENT]. If the current user is root, run the program
+# as the user postgres, or as nobody. Only root may use RUN_DIR, so the other user needs root's permission to enter
+# folders.
 
 if [ "$(id -u)" = 0 ]; then
     user=postgres

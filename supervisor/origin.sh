@@ -1,6 +1,6 @@
 #!/bin/sh
-# The slow origin: plays BENCH_ORIGIN_RECIPE on a free port of 127.0.0.1. Its URL is in RUN_DIR/origin.url while it
-# listens. Where ORIGIN_URL names another there is nothing to do.
+# Run the slow origin with BENCH_ORIGIN_RECIPE on a free port of 127.0.0.1. While it listens, RUN_DIR/origin.url
+# contains its URL. If ORIGIN_URL names another origin, don't start one.
 
 if [ -n "$ORIGIN_URL" ]; then
     echo "origin.sh: ORIGIN_URL names the origin; none is started"
@@ -8,7 +8,7 @@ if [ -n "$ORIGIN_URL" ]; then
 fi
 
 cd "$(dirname "$0")/.." || exit 1
-# The benchmark's own Python: PATH begins with that of a user's project.
+# Use the benchmark's Python, because the Python of a user's project precedes it in PATH.
 python=.venv/bin/python
 [ -x "$python" ] || python=python
 unset PYTHONPATH

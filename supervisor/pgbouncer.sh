@@ -1,7 +1,7 @@
 #!/bin/sh
-# PgBouncer in front of the service postgresql, on a Unix socket in RUN_DIR. It pools by transaction: a connection
-# of PostgreSQL's is a client's for a transaction, not for as long as the client stays. Otherwise as it ships (20
-# connections to a database), but for the most clients, which as shipped are 100, as in PostgreSQL.
+# Run PgBouncer in front of the service postgresql, on a Unix socket in RUN_DIR. It pools by transaction: a client uses
+# a PostgreSQL connection only during a transaction. The other settings are defaults (20 connections to a database),
+# except the maximum number of clients. Its default is 100, as in PostgreSQL.
 set -eu
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin

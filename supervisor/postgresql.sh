@@ -1,6 +1,7 @@
 #!/bin/sh
-# PostgreSQL for a test that asks for it: a new one in RUN_DIR, on a Unix socket there, with no TCP port and nothing that
-# outlives it. Where DATABASE_URL names another, none is started. RUN_DIR/postgresql.url has the address once it can be used.
+# Run a new PostgreSQL in RUN_DIR for tests that need it, on a Unix socket in that folder, without a TCP port and
+# without data that outlives it. If DATABASE_URL names another server, don't start one. RUN_DIR/postgresql.url contains
+# the address as soon as the server is ready.
 
 case "$DATABASE_URL" in
     *"host=$RUN_DIR"*) ;;
@@ -16,7 +17,7 @@ case "$DATABASE_URL" in
         ;;
 esac
 
-# Debian keeps the programs of a server out of PATH.
+# Debian's PATH doesn't contain the programs of the server.
 for folder in /usr/lib/postgresql/*/bin; do
     PATH=$PATH:$folder
 done
@@ -37,10 +38,11 @@ case "$DJANGO_SETTINGS_MODULE" in
             kill -0 "$server" || exit 1
             sleep 0.05
         done
-        # Whatever is between it and the servers need not be up yet.
+        # Connect directly, because a pooler in front of the database may not be running yet.
         DATABASE_URL="postgresql://testproject@/testproject?host=$RUN_DIR" python manage.py prepare || exit 1
         ;;
 esac
-# Who counts the connections is a superuser: some are reserved for those, so that they come in when all others are taken.
+# The harness counts the connections as a superuser, because PostgreSQL reserves some connections for superusers. It can
+# connect even if clients use all the others.
 echo "postgresql://postgres@/testproject?host=$RUN_DIR" >"$RUN_DIR/postgresql.url"
 wait "$server"

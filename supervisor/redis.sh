@@ -1,14 +1,14 @@
 #!/bin/sh
-# Redis for the setups that need one, on a Unix socket in RUN_DIR: no TCP port, nothing on disk.
-# Not started where REDIS_URL names another. On a machine of its own, where it is for servers on another one, it listens
-# on BENCH_BIND and BENCH_PORT, and wants PASSWORD_OF_SERVICE.
+# Run Redis for the setups that need it, on a Unix socket in RUN_DIR, without a TCP port or files. If REDIS_URL names
+# another server, don't start one. On a separate machine for services, it listens on BENCH_BIND and BENCH_PORT, and
+# requires PASSWORD_OF_SERVICE.
 
 if [ -n "${REDIS_URL:-}" ]; then
     echo "redis.sh: using the Redis of REDIS_URL, starting none"
     exit 0
 fi
 
-# The system's redis-server goes before the one that `make setup` put next to python.
+# The system's redis-server takes precedence over the one that `make setup` installs next to python.
 venv=$(dirname "$(command -v python)")
 server=$venv/redis-server
 IFS=:
@@ -24,8 +24,8 @@ if ! [ -x "$server" ]; then
 fi
 
 if [ -n "${PASSWORD_OF_SERVICE:-}" ]; then
-    # All users can see the options of a command, but not its standard input. With the password nobody must be able to
-    # write outside RUN_DIR, or make it follow another Redis.
+    # All users can see the options of a command, but not its standard input. Clients with the password must not be able
+    # to write outside RUN_DIR or make this server a replica of another one.
     exec "$server" - <<CONFIG
 bind $BENCH_BIND
 port $BENCH_PORT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Daphne as in 2016, on loopback and nowhere else: daphne.sh MODULE:LAYER. By itself it writes a line for each request;
-# with STACK_SETTINGS=today none, as the servers of today's stack.
+# Run Daphne as in 2016, only on the loopback interface: daphne.sh MODULE:LAYER. By default it logs each request. With
+# STACK_SETTINGS=today it doesn't, like the servers of today's stack.
 set -eu
 verbosity=1
 if [ "${STACK_SETTINGS:-original}" = today ]; then

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes .venv in this folder: the stack of 2016 in a virtual environment of its own. `make stack-2016` calls it; an
-# argument names the Python to take instead of the first one that fits.
+# Create .venv in this folder, a virtual environment with the stack of 2016. `make stack-2016` calls this script. An
+# optional argument names the Python to use. By default, it is the first suitable one.
 #
-# It takes Python 3.10 or 3.11: packages of 2016 do not compile on what came later. A C compiler and Python's headers
-# are needed, for posix_ipc and msgpack-python.
+# The packages of 2016 can't be compiled for Python versions after 3.11. posix_ipc and msgpack-python need a C compiler
+# and Python's headers.
 set -eu
 cd "$(dirname "$0")"
 
@@ -18,7 +18,7 @@ for candidate in "$@" python3.11 python3.10 python3 "${PYENV_ROOT:-$HOME/.pyenv}
         break
     fi
     if [ $# -gt 0 ]; then
-        break  # the one that was named, or none
+        break  # a named Python must fit
     fi
 done
 if [ -z "$python" ]; then
@@ -35,11 +35,12 @@ pip() {
     .venv/bin/python -m pip --quiet --disable-pip-version-check "$@"
 }
 
-# What builds the rest: the last setuptools that has pkg_resources, which half of these packages import when they run.
+# These packages build the other ones. This is the last setuptools with pkg_resources, which half of these packages
+# import at run time.
 pip install 'setuptools==80.9.0' 'wheel==0.45.1' 'Cython==0.29.37'
 
-# The C++ that came in this package was made by a Cython of 2016, and does not compile on Python 3.11; without it the
-# package falls back to Python in silence, and is many times slower than what people had. So it is made anew.
+# Cython of 2016 generated the C++ code in this package, which doesn't compile for Python 3.11. Without the code, the
+# package silently falls back to Python and is many times slower than in 2016. For this reason, generate it again.
 messages=$(grep -o '^msgpack-python==[0-9.]*' requirements.txt)
 pip download --no-deps --no-binary :all: --no-build-isolation --dest .venv/build "$messages"
 tar -xzf .venv/build/msgpack-python-*.tar.gz -C .venv/build
@@ -48,11 +49,11 @@ pip install --no-deps --no-build-isolation .venv/build/msgpack-python-*/
 
 pip install --no-deps --no-build-isolation -r requirements.txt
 
-# What Python has taken away since is given back to every program of this environment, before anything else is run.
+# Restore removed parts of Python for each program of this environment, before other code runs.
 packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 printf '%s\nimport python_of_2016\n' "$PWD/shim" > "$packages/python_of_2016.pth"
 
-# All of it is imported once: what cannot run here shows now and not in a study.
+# Import everything once, so that an incompatible package fails now and not in a study.
 (cd project && ../.venv/bin/python manage.py check >/dev/null)
 .venv/bin/python -W ignore::UserWarning -c 'import asgi_ipc, asgi_redis, channels, daphne.server, gunicorn.app.wsgiapp, msgpack._unpacker'
 touch .venv/.ready
