@@ -1,6 +1,6 @@
 """Measure the load generators against a fast server: ``python -m tools.engines``.
 
-The server has one core, and the generators share another. Each figure is the median of the rounds, which alternate the
+The server uses one core, and the generators share another. Each figure is the median of the rounds, which alternate the
 engines:
 
 - the highest rate over 10 kept-alive connections (``ceiling_rate``);
@@ -137,7 +137,7 @@ def _over_websockets(load: Load, server: psutil.Process) -> Figures:
 
 
 def _medians(rounds: list[Figures]) -> Figures:
-    """Return the median of each figure, or None if a round lacks it."""
+    """Return the median of each figure, or None if a round doesn't contain it."""
     medians: Figures = {}
     for name in rounds[0]:
         values = [value for value in (figures[name] for figures in rounds) if value is not None]

@@ -1,5 +1,7 @@
-"""``python tools/imports.py``: imports all that requirements.txt and packages/ name. What cannot be imported has a
-line, and the exit status is 1. What is not installed at all, pip knows.
+"""Import all distributions in requirements.txt and packages/: ``python tools/imports.py``.
+
+The program prints a line for each module that can't be imported, and its exit status is 1. pip reports distributions
+that aren't installed.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[1]
-# Found, and not run: it imports a module that uWSGI makes in its own process.
+# Only found and not imported, because it imports a module that uWSGI creates in its process.
 WITHIN_OTHERS = {"uwsgidecorators"}
 ENDINGS = tuple(importlib.machinery.all_suffixes())
 
 
 def names() -> list[str]:
-    """The distributions that requirements.txt names, and this project's packages."""
+    """Return the names of the distributions in requirements.txt and of this project's packages."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     named = {match[0] for line in lines if (match := re.match(r"[A-Za-z0-9._-]+", line))}
     named |= {file.parent.name for file in ROOT.glob("packages/*/pyproject.toml")}
@@ -33,12 +35,12 @@ def names() -> list[str]:
 
 
 def recorded(found: metadata.Distribution) -> list[PurePosixPath]:
-    """Its files, by its own record: ``metadata.files`` leaves out those that are gone."""
+    """Return the distribution's files from its record, because ``metadata.files`` omits deleted files."""
     return [PurePosixPath(row[0]) for row in csv.reader((found.read_text("RECORD") or "").splitlines()) if row]
 
 
 def modules(files: list[PurePosixPath]) -> list[str]:
-    """The modules and packages at the top, below namespaces without an ``__init__.py`` too."""
+    """Return the modules and packages at the top level, also below namespaces without an ``__init__.py``."""
     packages = {file.parts[:-1] for file in files if file.name == "__init__.py"}
     top = {package for package in packages if package[:-1] not in packages}
     top |= {(file.name.partition(".")[0],) for file in files if len(file.parts) == 1 and file.name.endswith(ENDINGS)}
@@ -46,7 +48,10 @@ def modules(files: list[PurePosixPath]) -> list[str]:
 
 
 def broken(name: str) -> Iterator[str]:
-    """What cannot be imported of a distribution, with the reason, or is missing where it has nothing to import."""
+    """Yield a line for each module of a distribution that can't be imported, with the reason.
+
+    If the distribution doesn't contain modules, yield a line for each missing file.
+    """
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -68,7 +73,8 @@ def broken(name: str) -> Iterator[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    os.environ["LOCUST_SKIP_MONKEY_PATCH"] = "1"  # else importing Locust changes sockets and threads under the others
+    # otherwise importing Locust changes sockets and threads for the other modules
+    os.environ["LOCUST_SKIP_MONKEY_PATCH"] = "1"
     if lines := [line for name in names() for line in broken(name)]:
         sys.exit("\n".join(lines))
 

@@ -1,8 +1,7 @@
-// A server whose response times are known beforehand, as a process. Its origin is the one line on standard output; it ends
-// with standard input.
+// Run a server with known response times as a process. It prints its origin, and ends when standard input is closed.
 //
-//     knownserver.js delay <ms>                each request is answered after so long
-//     knownserver.js freeze <for ms> <every ms>   at once, but for so long out of so long nothing is
+//     knownserver.js delay <ms>                   answers each request after this time
+//     knownserver.js freeze <for ms> <every ms>   answers at once, but freezes for a part of each interval
 
 import { serve } from '../loadtests/generator/loopback.js';
 
@@ -10,7 +9,7 @@ const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2
 const [kind, ms, everyMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-/** Freezes at moments that do not drift. */
+/** Freeze at regular times without drift. */
 function freezeAt(/** @type {number} */ moment) {
   setTimeout(() => {
     Atomics.wait(never, 0, 0, moment + ms - performance.now());

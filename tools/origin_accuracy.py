@@ -1,7 +1,7 @@
 """Measure how exactly an origin keeps its latency under load: ``python -m tools.origin_accuracy``.
 
-The origin has one core, and the generator has another. It sends 2,000 requests per second to an origin with a latency
-of one second, for half a minute. The program prints the delays as JSON. Its exit status is 1 if the origin is late or
+The origin uses one core, and the generator another. The generator sends 2,000 requests per second to an origin with a latency of
+one second, for half a minute. The program prints the delays as JSON. Its exit status is 1 if the origin is late or
 leaves a request without a good answer.
 """
 
@@ -21,18 +21,21 @@ from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
 LATENCY_S = 1.0
-MOST_P99_MS = 5.0  # of the delay, by the origin's own count and by the client's
+MOST_P99_MS = 5.0  # of the delay, both as the origin and as the client measure it
 DURATION_S = 15.0
 WARMUP_S = 3.0
-CONNECTIONS = 4000  # random arrivals: in flight are 2,000 on average, and seldom over 2,200
+CONNECTIONS = 4000  # random arrivals: on average 2,000 requests are in flight, and rarely more than 2,200
 ANSWERS_WITHIN_S = 10.0
 SEED = 2016
 
 
 @dataclasses.dataclass(frozen=True)
 class OriginAccuracy:
-    """The load on an origin, and its delays: ``late_...`` by its own count, from when an answer was due to when it was
-    written, ``seen_...`` what the client measured beyond the latency. CPU is a share of one core."""
+    """Hold the load on an origin and its delays.
+
+    The fields ``late_...`` are the origin's measurements, from the time when an answer was due until the origin wrote
+    it. The fields ``seen_...`` are the client's measurements beyond the latency. CPU is a share of one core.
+    """
 
     rate: float
     latency_s: float
@@ -53,7 +56,10 @@ class OriginAccuracy:
 
     @property
     def in_time(self) -> bool:
-        """Whether it answered all, within MOST_P99_MS by both counts: its own lacks the wait before it reads."""
+        """Whether the origin answered all requests, with delays below MOST_P99_MS in both measurements.
+
+        The origin's measurement excludes the time before it reads a request.
+        """
         return self.ok == self.sent and max(self.late_p99_ms, self.seen_p99_ms) < MOST_P99_MS
 
 
@@ -99,7 +105,11 @@ def measure(rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float 
 
 @contextlib.contextmanager
 def _origin(latency_s: float, core: int) -> Iterator[int]:
-    """An origin of this latency on a core: its port. Raises UserError where it does not start."""
+    """Run an origin with this latency on a core, and yield its port.
+
+    Raises:
+        UserError: If the origin doesn't start.
+    """
     command = [sys.executable, "-m", "loadtests", "origin", "--port", "0"]
     with program.running(command, {core}) as origin:
         port = urlsplit(program.line(origin, "the origin did not start").partition(" ")[0]).port
@@ -109,7 +119,7 @@ def _origin(latency_s: float, core: int) -> Iterator[int]:
 
 
 def _play(port: int, latency_s: float) -> None:
-    """Has it play this latency, and count from now on."""
+    """Set the origin's latency and reset its counts."""
     recipe = {"random_content": "1kb", "stages": [{"at": 0, "latency": f"{latency_s * 1000:g}ms"}]}
     _admin(port, "restart")
     _admin(port, "add_recipe", json.dumps(recipe).encode())

@@ -31,12 +31,12 @@ from loadtests.observe.cores import pinned
 from loadtests.report.terminal_tables import grid, print_grid
 from loadtests.workload import Load
 
-RATE = 200  # requests per second, at even distances: what all of them can do
+RATE = 200  # requests per second at even intervals, a rate that all tools can send
 DELAY_MS, DELAY_FOR_S = 20, 8
 FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
 TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
-AGREES_WITHIN = 0.1  # of the truth, at each percentile
-OMITS_BELOW = 0.5  # of the truth at the 90th
+AGREES_WITHIN = 0.1  # relative to the truth, at each percentile
+OMITS_BELOW = 0.5  # relative to the truth at the 90th percentile
 KNOWN_SERVER = Path(__file__).with_name("knownserver.js")
 
 Percentiles = dict[int, float]  # in milliseconds
@@ -44,8 +44,12 @@ Percentiles = dict[int, float]  # in milliseconds
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """A way to call a tool: ``command`` for a URL and seconds, what it reads from standard input, how its output is
-    read (percentiles, and how many requests were dropped), and why it may omit what it did not send."""
+    """Describe a way to call a tool.
+
+    ``command`` returns the command for a URL and a number of seconds, and ``stdin`` its standard input. ``read``
+    returns the percentiles and the number of dropped requests from the output. ``omits_by`` is the reason why the tool
+    may omit requests that it didn't send.
+    """
 
     tool: str
     label: str
@@ -57,7 +61,10 @@ class Way:
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What one way reports of both servers, in milliseconds; ``own_p99_ms`` is its own delay where it tells it."""
+    """Hold the figures of a way for both servers, in milliseconds.
+
+    ``own_p99_ms`` is its own delay, if the tool reports it.
+    """
 
     label: str
     delay: Percentiles
@@ -68,13 +75,13 @@ class Measured:
 
 
 def read_vegeta(text: str) -> tuple[Percentiles, int]:
-    """The JSON of ``vegeta report``: nanoseconds."""
+    """Read the JSON of ``vegeta report``, in nanoseconds."""
     latencies = json.loads(text)["latencies"]
     return {p: latencies[f"{p}th"] / 1e6 for p in (50, 90, 95, 99)}, 0
 
 
 def read_k6(text: str) -> tuple[Percentiles, int]:
-    """The metrics that ``K6_SCRIPT`` prints: milliseconds, counted from the send."""
+    """Read the metrics that ``K6_SCRIPT`` prints, in milliseconds after the send."""
     metrics = json.loads(text)
     times = metrics["http_req_duration"]["values"]
     dropped = metrics.get("dropped_iterations", {"values": {"count": 0}})["values"]["count"]
@@ -82,13 +89,13 @@ def read_k6(text: str) -> tuple[Percentiles, int]:
 
 
 def read_oha(text: str) -> tuple[Percentiles, int]:
-    """The JSON of ``oha``: seconds."""
+    """Read the JSON of ``oha``, in seconds."""
     times = json.loads(text)["latencyPercentiles"]
     return {p: 1000 * times[f"p{p}"] for p in (50, 90, 95, 99)}, 0
 
 
 def read_h2load(text: str) -> tuple[Percentiles, int]:
-    """The log of ``h2load``: a line per answer, whose third column is in microseconds."""
+    """Read the log of ``h2load``, with a line for each answer. Its third column is in microseconds."""
     times = sorted(int(line.split("\t")[2]) / 1000 for line in text.splitlines())
     return {p: times[min(len(times) - 1, len(times) * p // 100)] for p in (50, 90, 95, 99)}, 0
 
@@ -147,7 +154,11 @@ WAYS = (
 
 
 def chosen(names: str) -> list[Way]:
-    """The ways of tools in a list with commas. Raises UserError for one that is unknown or not on PATH."""
+    """Return the ways of the tools in a comma-separated list.
+
+    Raises:
+        UserError: If a tool is unknown or not on PATH.
+    """
     tools = [name.strip() for name in names.split(",")]
     for tool in tools:
         if tool not in {way.tool for way in WAYS}:
@@ -179,7 +190,7 @@ def measure(ways: Sequence[Way]) -> list[Measured]:
 
 
 def judge(freeze: Percentiles, omits_by: str) -> str:
-    """Whether what is reported of the server that freezes is the truth."""
+    """Return whether the percentiles for the freezing server agree with the truth."""
     if all(abs(freeze[p] / truth - 1) <= AGREES_WITHIN for p, truth in TRUTH_MS.items()):
         return "agrees"
     if freeze[90] < OMITS_BELOW * TRUTH_MS[90]:
@@ -204,7 +215,8 @@ def _run(way: Way, url: str, seconds: int, folder: Path) -> tuple[Percentiles, i
             output, errors = process.communicate(way.stdin(url, seconds))
         finally:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # all of a pipeline, also where this command is ended
+                # ends all programs of a pipeline, also if this program is interrupted
+                os.killpg(process.pid, signal.SIGKILL)
     try:
         return way.read(output)
     except (ValueError, LookupError):

@@ -1,7 +1,7 @@
-"""``make outdated``: what of requirements.txt, package.json, peers/ and packages/ has a newer version, by pip and npm.
+"""List newer versions of the packages in requirements.txt, package.json, peers/ and packages/: ``make outdated``.
 
-pip looks for what this Python can have, among what is installed: a pin for another Python is left out. The exit status
-is 0, also where a registry does not answer.
+pip and npm report the newer versions. pip compares the installed packages with releases for this Python, so pins for
+other Python versions are missing. The exit status is 0, even if a registry doesn't answer.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries", "0", "--timeout", "15")
 NPM = ("npm", "outdated", "--json", "--fetch-retries", "0", "--fetch-timeout", "15000")
 NAME = re.compile(r'^(?:dependencies = \[| +)?"?([A-Za-z][\w.-]*)(?:\[\w+\])?[=>]=', re.MULTILINE)
-Row = tuple[str, str, str, str]  # the file that names it, the package, what is installed, the newest
+Row = tuple[str, str, str, str]  # the file with the requirement, the package, the installed version, the newest version
 
 
 class NoAnswer(Exception):
-    """A registry that could not be asked."""
+    """A registry didn't answer."""
 
 
 def main() -> None:
@@ -37,8 +37,8 @@ def main() -> None:
 
 
 def of_python() -> Iterator[Row]:
-    """What is behind of requirements.txt and packages/*/pyproject.toml."""
-    answer(*PIP, "index", "versions", "Django")  # without an index, `list` would find nothing behind
+    """Yield the outdated packages of requirements.txt and packages/*/pyproject.toml."""
+    answer(*PIP, "index", "versions", "Django")  # without an index, `list` would report that no package is outdated
     files = [*sorted(ROOT.glob("packages/*/pyproject.toml")), ROOT / "requirements.txt"]
     named = {normal(name): file for file in files for name in NAME.findall(file.read_text(encoding="utf-8"))}
     for one in json.loads(answer(*PIP, "list", "--outdated", "--format", "json")):
@@ -47,7 +47,7 @@ def of_python() -> Iterator[Row]:
 
 
 def of_node() -> Iterator[Row]:
-    """What is behind of package.json and peers/*/package.json."""
+    """Yield the outdated packages of package.json and peers/*/package.json."""
     for file in [ROOT / "package.json", *sorted(ROOT.glob("peers/*/package.json"))]:
         found = json.loads(answer(*NPM, folder=file.parent, good=(0, 1)) or "{}")
         if "error" in found:
@@ -58,7 +58,11 @@ def of_node() -> Iterator[Row]:
 
 
 def answer(*command: str, folder: Path = ROOT, good: tuple[int, ...] = (0,)) -> str:
-    """What the command prints. Raises NoAnswer where it is not there or ends with a status that is not ``good``."""
+    """Return the output of a command.
+
+    Raises:
+        NoAnswer: If the command doesn't exist, or its exit status isn't ``good``.
+    """
     try:
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -69,7 +73,7 @@ def answer(*command: str, folder: Path = ROOT, good: tuple[int, ...] = (0,)) -> 
 
 
 def normal(name: str) -> str:
-    """A package's name as pip compares it."""
+    """Return the normalized name of a package, which pip compares."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,5 +1,7 @@
-"""`make setup PYTHONS="python3.11 python3.13 python3.14t"`: what is measured, installed side by side for each of these
-Pythons, into stacks/PYTHON/.venv. One that the machine lacks is left out."""
+"""Install the measured packages for several Python versions, each into stacks/PYTHON/.venv.
+
+`make setup PYTHONS="python3.11 python3.13 python3.14t"` runs this program. It skips missing Python versions.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKS = "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))"
-NAME = re.compile(r"python3\.\d+t?")  # as the knob PYTHON has it
+NAME = re.compile(r"python3\.\d+t?")  # the format of the knob PYTHON
 
 
 def find(name: str) -> str | None:
-    """The program of that name, such as ``python3.13``, that works: on PATH, or pyenv's newest."""
+    """Find a working program with this name, such as ``python3.13``, on PATH or as pyenv's newest version."""
     versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     of_pyenv = glob.glob(f"{versions}/{name.removeprefix('python').rstrip('t')}.*/bin/{name}")
     newest = sorted(of_pyenv, key=lambda path: [int(part) for part in re.findall(r"\d+", path)], reverse=True)
@@ -29,7 +31,7 @@ def find(name: str) -> str | None:
 
 
 def measured() -> list[str]:
-    """What of requirements.txt is measured, and this project's packages."""
+    """Return the measured requirements of requirements.txt, and this project's packages."""
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8").partition("# What measures")[0]
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     packages = sorted(str(file.parent) for file in ROOT.glob("packages/*/pyproject.toml"))
@@ -37,7 +39,10 @@ def measured() -> list[str]:
 
 
 def make(name: str, program: str, requirements: Iterable[str]) -> None:
-    """Makes the environment anew, unless it holds these already. What cannot be installed is left out, with a line."""
+    """Create the environment again, unless it already contains these requirements.
+
+    Print a line for each package that can't be installed, and skip it.
+    """
     folder = ROOT / "stacks" / name / ".venv"
     ready, wanted = folder / ".ready", "\n".join(requirements)
     if ready.is_file() and ready.read_text(encoding="utf-8") == wanted:
@@ -45,7 +50,7 @@ def make(name: str, program: str, requirements: Iterable[str]) -> None:
     subprocess.run([program, "-m", "venv", "--clear", folder], check=True)
     install = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if subprocess.run([*install, *requirements], stderr=subprocess.DEVNULL, check=False).returncode:
-        for one in requirements:  # perhaps not every package is built for it
+        for one in requirements:  # some packages may not be built for this Python
             if subprocess.run([*install, one], stderr=subprocess.DEVNULL, check=False).returncode:
                 print(f"{name}: {one} cannot be installed: the setups that need it are left out")
     subprocess.run([folder / "bin/python", "-c", "import django"], check=True)
@@ -64,7 +69,7 @@ def main(names: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--find":  # the programs of those names that work, a line each
+    if sys.argv[1] == "--find":  # prints the working programs with these names
         print("\n".join(program for name in sys.argv[2:] if (program := find(name))))
     else:
         main(sys.argv[1:])

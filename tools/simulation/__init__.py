@@ -1,1 +1,1 @@
-"""The benchmark of the statistics: data of known truth in, false verdicts and missed effects out."""
+"""Test the statistics on simulated data of known truth, and count false verdicts and missed effects."""

@@ -1,4 +1,4 @@
-"""``python -m tools.simulation``: the statistics, tested on data of known truth."""
+"""Test the statistics on simulated data of known truth: ``python -m tools.simulation``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the search for a capacity."""
+"""Create the table of the search for a capacity."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from loadtests.plan.objective import Objective, SearchPlan
 from tools.simulation.servers import search, servers
 from tools.simulation.tabular import SimulatedTable
 
-# Blocks in a study of capacity: its figure is their median.
+# The blocks in a study of capacity, which reports their median.
 SEARCHES_A_STUDY = 5
 
 
 def capacity_table(searches: int, seed: int) -> SimulatedTable:
-    """Found against true capacity of the simulated servers."""
+    """Compare the found and the true capacity of the simulated servers."""
     objective = Objective()
     plan = SearchPlan(requests=objective.requests)
     rows = []

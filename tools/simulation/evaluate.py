@@ -1,4 +1,4 @@
-"""The tables that show what the statistics and the search are worth: printed, and written for the documentation."""
+"""Evaluate the statistics and the search in tables, for the terminal and for the documentation."""
 
 from __future__ import annotations
 
@@ -28,10 +28,18 @@ SEED = 2016
 
 
 def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Callable[[str], None] = print) -> list[Path]:
-    """Simulate, say each table, and write it as CSV and as a fragment of reST (.inc) into ``out_dir``.
+    """Simulate the studies, print each table, and write it as CSV and as a fragment of reST (.inc).
 
-    ``repetitions`` is the number of studies in each row; there are fewer of what takes longer. The same seed gives
-    the same files. Returns the files written.
+    The same seed gives the same files.
+
+    Args:
+        out_dir: The folder for the files.
+        repetitions: The number of studies in each row. Slower tables use fewer.
+        seed: The seed of the simulations.
+        say: The function that prints a table.
+
+    Returns:
+        The written files.
     """
     files.make_folder(out_dir)
     files.require_writable(out_dir / "simulation")
@@ -57,7 +65,7 @@ def main(out_dir: Path, repetitions: int = STUDIES, seed: int = SEED, say: Calla
 
 
 def verdicts_table(studies: int, seed: int) -> SimulatedTable:
-    """False verdicts and effects found, in studies of one baseline and four candidates."""
+    """Count false verdicts and found effects in studies with a baseline and four candidates."""
     rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios())]
     return _table_of_rates(
         "simulation-verdicts", "Verdicts in simulated studies of a baseline and four candidates", rows
@@ -65,7 +73,7 @@ def verdicts_table(studies: int, seed: int) -> SimulatedTable:
 
 
 def measured_table(studies: int, seed: int) -> SimulatedTable:
-    """Verdicts under measured noise, one trial after another and in slices, in the same time."""
+    """Compare verdicts under measured noise, for consecutive trials and for slices, in the same time."""
     shapes = [(machine, size, way) for machine in MACHINES for size in SIZES for way in WAYS]
     rows = [
         simulate_measured(machine, way, *size, studies, seed + row) for row, (machine, size, way) in enumerate(shapes)
@@ -87,19 +95,19 @@ def measured_table(studies: int, seed: int) -> SimulatedTable:
 
 
 def until_table(studies: int, seed: int) -> SimulatedTable:
-    """The same where blocks are added until the intervals are narrow."""
+    """Count verdicts in studies that add blocks until the intervals are narrow."""
     rows = [simulate(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_until())]
     return _table_of_rates("simulation-until", "Verdicts in simulated studies with --precision", rows)
 
 
 def runs_table(studies: int, seed: int) -> SimulatedTable:
-    """The same for two runs of five setups."""
+    """Count verdicts between two runs of five setups."""
     rows = [simulate_runs(scenario, studies, seed + row) for row, scenario in enumerate(scenarios_of_runs())]
     return _table_of_rates("simulation-runs", "Verdicts between two simulated runs of five setups", rows)
 
 
 def best_table(sweeps: int, seed: int) -> SimulatedTable:
-    """The cells of a sweep that are kept as perhaps the best: is the true best among them?"""
+    """Count sweeps whose best cells, as the analysis reports them, don't include the true best."""
     shapes = [(noise, cells, blocks) for noise in NOISES for cells in (6, 12) for blocks in (2, 4, 6)]
     rows = [swept(*shape, sweeps, seed + row) for row, shape in enumerate(shapes)]
     header = ("scenario", "cells", "blocks", "the best was dropped", "cells kept")
@@ -109,7 +117,7 @@ def best_table(sweeps: int, seed: int) -> SimulatedTable:
 
 
 def advice_table(searches: int, seed: int) -> SimulatedTable:
-    """Searches by successive halving: is the pick as good as the best?"""
+    """Count searches by successive halving whose pick is as good as the best."""
     shapes = [(landscape, cells, blocks) for landscape in LANDSCAPES for cells in (3, 12, 20) for blocks in (1, 2, 4)]
     rows = [searched(*shape, searches, seed + row) for row, shape in enumerate(shapes)]
     header = (
@@ -169,5 +177,5 @@ def _table_of_rates(name: str, title: str, rows: Sequence[Rates]) -> SimulatedTa
 
 
 def _width(width: float) -> str:
-    """Beyond a factor of two a percentage says less than the factor."""
+    """Return the width as a percentage, or as a factor from a factor of two."""
     return f"±{width:.1%}" if width < 1 else f"×/÷ {1 + width:.1f}"

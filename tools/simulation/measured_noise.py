@@ -1,13 +1,17 @@
-"""Simulated studies with the noise that was measured on machines of two shared cores, in the time that studies take.
+"""Simulate studies with the noise and the duration of studies on machines with two shared cores.
 
-What moves the logarithm of a figure, as committed runs have it: each start of a server, by 1 to 2%; the machine as a
-whole, which drifts by 7 to 13% within 10 to 30 seconds, and by as much within two; and what each second of each setup
-has of its own, 5%. (From one second of a trial to the next, figures differ as if each had 5 to 7% of noise, over three
-seconds 8%: most of what a trial has that the next has not is the machine's, and not its own.)
+In committed runs, these sources change the logarithm of a figure:
 
-Two ways of measuring are held against each other in the same time: one trial after another, each on a server of its
-own; and slices of a second or half of one on all setups of a block, which were started together, in shuffled, mirrored
-rounds.
+- Each start of a server changes it by 1 to 2%.
+- The whole machine drifts by 7 to 13% within 10 to 30 seconds, and by the same amount within two seconds.
+- Each second of each setup has a separate noise of 5%.
+
+Consecutive seconds of a trial differ as if each had 5 to 7% of noise, and periods of three seconds as if each had 8%.
+So most of the difference between two trials comes from the machine, and not from the trials.
+
+The simulation compares two methods in the same time. The first measures one trial after another, each with a separate
+start of the server. The second starts all setups of a block together and measures slices of a second or half a second
+in shuffled, mirrored rounds.
 """
 
 from __future__ import annotations
@@ -26,21 +30,23 @@ from loadtests.analyse.verdicts import Verdict
 from tools.simulation.studies import read, wrong
 
 BLOCKS = 4
-METRICS = 4  # that a study judges; they share its 5%
-TESTS = 2  # that share the time
+METRICS = 4  # metrics of a study, which share its 5%
+TESTS = 2  # tests that share the time
 TRIAL_S = 4.0
-START_S = 1.0  # for each setup of a block, where all are started together
-STEP_S = 0.5  # in which the machine's drift is followed
-FAST_S = 2.0  # the time scale of the fast one
-STALL_S, STALL = 2.0, log(3)  # everything takes three times as long
-EFFECT = 0.3  # by which the first candidate is slower; the others are the baseline's equals
-SIZES = ((5, 270.0), (19, 1200.0))  # setups, and the seconds that a study of them takes
+START_S = 1.0  # for each setup of a block if all are started together
+STEP_S = 0.5  # the resolution of the machine's drift
+FAST_S = 2.0  # the time scale of the fast drift
+STALL_S, STALL = 2.0, log(3)  # during a stall, requests take three times as long
+EFFECT = 0.3  # the first candidate is slower by this share; the others equal the baseline
+SIZES = ((5, 270.0), (19, 1200.0))  # the number of setups and the seconds of their study
 
 
 @dataclass(frozen=True)
 class Way:
-    """How trials are measured: in how many pieces of how many seconds. Those of one piece start their server
-    themselves; those of several are of servers that were started together."""
+    """Describe a method: the number of pieces of a trial, and the seconds of a piece.
+
+    A trial with one piece starts its server. Trials with several pieces use servers that were started together.
+    """
 
     name: str
     pieces: int
@@ -53,9 +59,19 @@ WAYS = (AFTER_ANOTHER, Way("4 slices of 1 s", 4, 1.0), Way("8 slices of 0.5 s", 
 
 @dataclass(frozen=True)
 class Machine:
-    """Noise, as standard deviations of logarithms: of a start; of the machine's slow drift, with its time scale in
-    seconds; of its fast one; and of a second of a setup's own. ``noisy``: how much more of the last the baseline has;
-    ``stalls``: how often the machine stalls in a study; ``lost``: the share of trials that are invalid."""
+    """Describe the noise of a machine as standard deviations of logarithms.
+
+    Attributes:
+        name: The name in the table.
+        start: The noise of a server's start.
+        drift: The machine's slow drift.
+        scale_s: The time scale of the slow drift in seconds.
+        fast: The machine's fast drift.
+        own: The noise of a second of one setup.
+        noisy: The factor for the baseline's ``own`` noise.
+        stalls: The number of the machine's stalls in a study.
+        lost: The share of invalid trials.
+    """
 
     name: str
     start: float = 0.015
@@ -82,7 +98,7 @@ MACHINES = (
 
 @dataclass(frozen=True)
 class Shape:
-    """A study: how many setups, in how many seconds and blocks; by ``effect`` the first candidate is slower."""
+    """Describe a study: its setups, seconds and blocks. The first candidate is slower by ``effect``."""
 
     setups: int
     seconds: float
@@ -92,8 +108,17 @@ class Shape:
 
 @dataclass(frozen=True)
 class MeasuredRates:
-    """``false``: the share of studies with a wrong verdict, one at least; ``found``: how often the slower candidate was
-    called slower in a metric; ``reach``: the typical interval, as the factor to either side."""
+    """Hold the results of the simulated studies.
+
+    Attributes:
+        machine: The noise.
+        way: The method.
+        setups: The number of setups.
+        seconds: The duration of a study.
+        false: The share of studies with at least one wrong verdict.
+        found: The share of metrics in which the slower candidate was called slower.
+        reach: The typical interval, as the factor to either side.
+    """
 
     machine: Machine
     way: Way
@@ -107,7 +132,7 @@ class MeasuredRates:
 def simulate_measured(
     machine: Machine, way: Way, setups: int, seconds: float, studies: int, seed: int
 ) -> MeasuredRates:
-    """That many studies of ``METRICS`` metrics in a number of setups and seconds, measured in that way."""
+    """Simulate studies of ``METRICS`` metrics with this machine, method, number of setups and duration."""
     rng = np.random.default_rng(seed)
     false = found = 0
     reaches: list[float] = []
@@ -136,7 +161,7 @@ def _judged(values: Array) -> list[Interval]:
 
 
 def trials(machine: Machine, way: Way, shape: Shape, rng: np.random.Generator) -> Array:
-    """Logarithms of response times, blocks x (baseline, candidates); not a number where a trial was lost."""
+    """Return logarithms of response times, blocks x (baseline, candidates). A lost trial is not a number."""
     begins = _begins(way, shape, rng)
     steps = int(way.piece_s / STEP_S)
     level = np.exp(_machine(machine, shape.seconds, rng))
@@ -151,7 +176,7 @@ def trials(machine: Machine, way: Way, shape: Shape, rng: np.random.Generator) -
 
 
 def _begins(way: Way, shape: Shape, rng: np.random.Generator) -> Array:
-    """When each piece of each trial begins: blocks x pieces x setups, in seconds after the start."""
+    """Return the start of each piece of each trial in seconds: blocks x pieces x setups."""
     setups, blocks = shape.setups, shape.blocks
     block_s = shape.seconds / blocks / TESTS
     pieces, start_s = way.pieces, START_S * setups / TESTS if way.pieces > 1 else 0.0
@@ -167,7 +192,7 @@ def _begins(way: Way, shape: Shape, rng: np.random.Generator) -> Array:
 
 
 def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Array:
-    """How slow the machine is, step by step."""
+    """Return the slowness of the machine for each step."""
     count = int((seconds + TRIAL_S) / STEP_S) + 1
     level = _drift(machine.drift, machine.scale_s, count, rng) + _drift(machine.fast, FAST_S, count, rng)
     for begun in rng.integers(count, size=machine.stalls):
@@ -176,7 +201,7 @@ def _machine(machine: Machine, seconds: float, rng: np.random.Generator) -> Arra
 
 
 def _drift(sd: float, scale_s: float, count: int, rng: np.random.Generator) -> Array:
-    """Noise that forgets itself with the time scale (of Ornstein and Uhlenbeck)."""
+    """Return noise with a correlation that decays with the time scale (of Ornstein and Uhlenbeck)."""
     kept = exp(-STEP_S / scale_s)
     shocks = rng.normal(0, sd * sqrt(1 - kept**2), count)
     shocks[0] /= sqrt(1 - kept**2)

@@ -1,6 +1,6 @@
-"""Simulated servers of known capacity, probed in no time: one queue, requests at a fixed rate, no clock.
+"""Simulate servers of known capacity, with a queue and requests at a fixed rate, without a clock.
 
-Each answers ``probe(rate, duration_s, rng)`` with what an engine would have measured.
+``probe(rate, duration_s, objective, rng)`` returns the figures that a load generator would have measured.
 """
 
 from __future__ import annotations
@@ -22,27 +22,30 @@ from loadtests.records import Second
 Array = NDArray[np.float64]
 ServiceTimes = Callable[[Array, np.random.Generator], Array]
 
-BETWEEN_S = 1.5  # until the generator is ready and the server calm, before each probe
+BETWEEN_S = 1.5  # before each probe, until the generator is ready and the server is idle
 
 
 @dataclass(frozen=True)
 class SimulatedServer:
-    """``service_times`` gives seconds of work for requests that arrive at given times; ``capacity`` is the truth."""
+    """Simulate a server.
+
+    ``service_times`` returns the seconds of work for requests by their arrival times. ``capacity`` is the truth.
+    """
 
     name: str
     capacity: float
     service_times: ServiceTimes
     refuses_over: float | None = None
-    """The rate over which the excess gets a 503 at once."""
+    """Above this rate, the server answers the excess with a 503 at once."""
     generator_limit: float | None = None
-    """The rate over which the generator, not this server, is the limit."""
+    """Above this rate, the generator is the limit instead of this server."""
     arrivals: str = "random"
-    """When requests are due: at ``random`` moments or at ``even`` ones."""
+    """The arrivals of requests: at ``random`` or ``even`` times."""
     workers: int = 1
-    """How many requests it works on at a time."""
+    """The number of requests that it handles at a time."""
 
     def probe(self, rate: float, duration_s: float, objective: Objective, rng: np.random.Generator) -> ProbeFigures:
-        """One probe; stopped early, like a real one, once it is lost."""
+        """Simulate a probe. As a real probe, it stops early when it is lost."""
         if self.generator_limit is not None and rate > self.generator_limit:
             limited = "the generator was close to the end of its core"
             return ProbeFigures(rate, int(rate * duration_s), 0, 0, {}, generator_limit=limited)
@@ -74,8 +77,10 @@ class SimulatedServer:
 
 @dataclass(frozen=True)
 class Searched:
-    """A whole search: what it found, and after how many seconds there was a rate that passed and one that did not, and
-    all was over."""
+    """Hold the result of a search.
+
+    ``bracket_s`` is the time until some rate had passed and another rate had failed. ``seconds`` is the total time.
+    """
 
     found: SearchedCapacity
     bracket_s: float
@@ -83,7 +88,7 @@ class Searched:
 
 
 def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng: np.random.Generator) -> Searched:
-    """The whole search against a simulated server, with the time that passes between real probes."""
+    """Search the capacity of a simulated server, including the time between real probes."""
     machine = CapacitySearch(plan)
     seconds, bracket_s = 0.0, 0.0
     outcomes: set[bool] = set()
@@ -99,7 +104,7 @@ def search(server: SimulatedServer, plan: SearchPlan, objective: Objective, rng:
 
 
 def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
-    """The servers that the search is tested on; a probe of ``long_s`` seconds is what decides the truth."""
+    """Return the servers for the test of the search. Probes of ``long_s`` seconds define the truth."""
     return [
         queue(1000, objective),
         queue(200, objective),
@@ -117,22 +122,27 @@ def servers(objective: Objective, long_s: float) -> list[SimulatedServer]:
 
 
 def queue(speed: float, objective: Objective, arrivals: str = "random") -> SimulatedServer:
-    """Exponential service times, ``speed`` requests per second: the textbook's M/M/1, evenly paced its D/M/1."""
+    """Return a server with exponential service times, ``speed`` requests per second: M/M/1, or D/M/1 if even."""
     name = f"queue of {speed:g}/s" + (", evenly paced" if arrivals == "even" else "")
     capacity = m_m_1_capacity if arrivals == "random" else d_m_1_capacity
     return SimulatedServer(name, capacity(speed, objective), _exponential(speed), arrivals=arrivals)
 
 
 def several(workers: int, speed: float, objective: Objective) -> SimulatedServer:
-    """One queue before ``workers``, each with exponential service times, ``speed`` requests per second: M/M/c."""
+    """Return a server with a queue for several workers: M/M/c.
+
+    Their service times are exponential, with ``speed`` requests per second for each worker.
+    """
     name = f"{workers} workers, {speed:g}/s each"
     capacity = m_m_c_capacity(workers, speed, objective)
     return SimulatedServer(name, capacity, _exponential(speed), workers=workers)
 
 
 def general(name: str, speed: float, objective: Objective, service_times: ServiceTimes) -> SimulatedServer:
-    """A queue of any service times, M/G/1. Its capacity is the rate at which its response times over an hour meet the
-    limit."""
+    """Return a server with any service times: M/G/1.
+
+    Its capacity is the highest rate whose response times over an hour meet the limit.
+    """
 
     def excess(rate: float) -> float:
         return _excess(service_times, rate, 3600, objective, "random", seed=0)
@@ -141,7 +151,7 @@ def general(name: str, speed: float, objective: Objective, service_times: Servic
 
 
 def drifting(speed: float, objective: Objective) -> SimulatedServer:
-    """An M/M/1, 3% faster or slower from probe to probe; its capacity is that of its usual speed."""
+    """Return an M/M/1 server that is about 3% faster or slower in each probe. Its capacity is for its usual speed."""
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
         return rng.exponential(exp(rng.normal(0, 0.03)) / speed, len(sent))
@@ -150,9 +160,9 @@ def drifting(speed: float, objective: Objective) -> SimulatedServer:
 
 
 def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
-    """The same, 2% faster or slower from probe to probe, with a stall of 60 ms every 20 seconds or so.
+    """Return a noisy M/M/1 server: 2% faster or slower in each probe, with a stall of 60 ms about every 20 seconds.
 
-    No formula gives its capacity: it is the rate at which half of 101 long probes are over the limit.
+    There isn't a formula for its capacity. At the capacity, half of 101 long probes exceed the limit.
     """
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
@@ -169,15 +179,15 @@ def noisy(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
 
 
 def cliff(capacity: float = 700.0) -> SimulatedServer:
-    """Quick at any rate up to its capacity; over it, what is too much gets a 503."""
+    """Return a server that is fast up to its capacity, and answers the excess with a 503."""
     return SimulatedServer("cliff", capacity, _exponential(10 * capacity), refuses_over=capacity)
 
 
 def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
-    """Steady work that grows by 0.3% each second: a short probe passes at rates that a long one does not.
+    """Return a server with constant service times that grow by 0.3% each second.
 
-    The truth is that of the long probe, at whose end more and more requests wait for longer than the limit.
-    Nothing in it is random, so one probe finds it.
+    A short probe can pass while a long probe at the same rate fails. The long probe defines the truth: towards its end,
+    more and more requests wait longer than the limit. It contains no random values, so one probe is enough.
     """
     growth = 0.003
 
@@ -192,7 +202,7 @@ def leak(speed: float, objective: Objective, long_s: float) -> SimulatedServer:
 
 
 def generator(limit: float = 6000.0) -> SimulatedServer:
-    """A server too fast for the generator: what is to be found is the generator's limit."""
+    """Return a server that is too fast for the generator, so that the search should find the generator's limit."""
     return SimulatedServer("generator-limited", limit, _exponential(20 * limit), generator_limit=limit)
 
 
@@ -211,7 +221,7 @@ def _constant(speed: float) -> ServiceTimes:
 
 
 def _heavy_tailed(speed: float) -> ServiceTimes:
-    """Log-normal, with a variance of 3.2 times the square of the mean."""
+    """Return log-normal service times with a variance of 3.2 times the square of the mean."""
     sigma = 1.2
 
     def service_times(sent: Array, rng: np.random.Generator) -> Array:
@@ -221,15 +231,19 @@ def _heavy_tailed(speed: float) -> ServiceTimes:
 
 
 def m_m_1_capacity(speed: float, objective: Objective) -> float:
-    """The rate at which an M/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 3).
+    """Return the capacity of an M/M/1 queue (Kleinrock, Queueing Systems I, chapter 3).
 
-    They are exponential with rate speed - rate, and the limit asks for a certain one.
+    The response times are exponential with rate speed - rate, and the limit requires a certain rate.
     """
     return speed - _needed(speed, objective)
 
 
 def _needed(speed: float, objective: Objective) -> float:
-    """The rate of exponential response times that just meet the first limit. Raises ValueError where none can."""
+    """Return the rate of exponential response times that just meet the first limit.
+
+    Raises:
+        ValueError: If the server can't meet the limit at any load.
+    """
     limit = objective.limits[0]
     needed = -log(limit.late_share) / (limit.ms / 1000)
     if needed >= speed:
@@ -238,9 +252,10 @@ def _needed(speed: float, objective: Objective) -> float:
 
 
 def m_m_c_capacity(workers: int, speed: float, objective: Objective) -> float:
-    """The rate at which an M/M/c queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 3).
+    """Return the capacity of an M/M/c queue (Kleinrock, Queueing Systems I, chapter 3).
 
-    By Erlang's C a request waits, for a time that is exponential with rate workers * speed - rate; then it is served.
+    Erlang's C is the probability that a request waits. The wait is exponential with rate workers * speed - rate, and
+    the service follows.
     """
     limit = objective.limits[0]
     limit_s = limit.ms / 1000
@@ -257,17 +272,17 @@ def m_m_c_capacity(workers: int, speed: float, objective: Objective) -> float:
 
 
 def d_m_1_capacity(speed: float, objective: Objective) -> float:
-    """The rate at which a D/M/1 queue's response times reach the limit (Kleinrock, Queueing Systems I, chapter 6).
+    """Return the capacity of a D/M/1 queue (Kleinrock, Queueing Systems I, chapter 6).
 
-    They are exponential with rate speed * (1 - s), where s solves s = exp(-speed * (1 - s) / rate); the limit asks
-    for a certain speed * (1 - s), and the equation then gives the rate.
+    The response times are exponential with rate speed * (1 - s), where s solves s = exp(-speed * (1 - s) / rate). The
+    limit requires a certain speed * (1 - s), and the equation then gives the rate.
     """
     needed = _needed(speed, objective)
     return -needed / log(1 - needed / speed)
 
 
 def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Generator) -> Array:
-    """When requests are due, in seconds after the start."""
+    """Return the due times of requests in seconds after the start."""
     planned = int(rate * duration_s)
     return np.sort(rng.uniform(0, duration_s, planned)) if arrivals == "random" else np.arange(planned) / rate
 
@@ -275,7 +290,7 @@ def _moments(rate: float, duration_s: float, arrivals: str, rng: np.random.Gener
 def _excess(
     work: ServiceTimes, rate: float, duration_s: float, objective: Objective, arrivals: str, seed: int
 ) -> float:
-    """By how many milliseconds a whole probe at that rate misses the first limit."""
+    """Return the milliseconds between the first limit and the response times of a complete probe at this rate."""
     limit = objective.limits[0]
     rng = np.random.default_rng(seed)
     sent = _moments(rate, duration_s, arrivals, rng)
@@ -284,14 +299,14 @@ def _excess(
 
 
 def _leave(arrive: Array, work: Array) -> Array:
-    """When each request is done by one server, first come, first served (Lindley's recursion, unrolled)."""
+    """Return the end of each request in a server that is first come, first served (Lindley's recursion, unrolled)."""
     done = np.cumsum(work)
     leave: Array = done + np.maximum.accumulate(arrive - done + work)
     return leave
 
 
 def _leave_workers(arrive: Array, work: Array, workers: int) -> Array:
-    """The same of several servers, of which the first that is free takes the next request."""
+    """Return the end of each request with several workers. The first free worker takes the next request."""
     free = [0.0] * workers
     leave = []
     for at, seconds in zip(arrive.tolist(), work.tolist(), strict=True):

@@ -1,7 +1,7 @@
-"""Simulated studies of known truth, judged as real ones are: how often is a verdict false, how often an effect found?
+"""Simulate studies of known truth with the real judgement, and count false verdicts and found effects.
 
-A study has a baseline and, unless the scenario says otherwise, four candidates. The noise of a trial is given as the
-standard deviation of its logarithm; what a whole block has in common is twice as noisy.
+A study has a baseline and, by default, four candidates. The noise of a trial is the standard deviation of its
+logarithm. The common noise of a block is twice as large.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 CANDIDATES = 4
 FAMILIES = "two families"
 SHARED = 2.0  # the noise of a family, relative to the noise of a trial
-MOST_BLOCKS = 40  # of ``until``
+MOST_BLOCKS = 40  # the limit of blocks with ``until``
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """``effect`` is by how much the first candidate is slower than the baseline; the others are its equals."""
+    """Describe simulated studies. ``effect`` is the slowdown of the first candidate. The others equal the baseline."""
 
     name: str
     effect: float = 0.0
@@ -39,15 +39,18 @@ class Scenario:
     blocks: int = 10
     candidates: int = CANDIDATES
     until: float | None = None
-    """Add mirrored pairs of blocks until every interval is this narrow, at most ``MOST_BLOCKS``."""
+    """Add mirrored pairs of blocks until each interval is this narrow, up to ``MOST_BLOCKS``."""
     metrics: int = 1
     """The metrics that share the 5% of a study. Each has its own noise."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of ``studies``. ``false``: at least one verdict was wrong. ``found``: the first candidate was called
-    slower. ``equal``: of the candidates that are the baseline's equals, how many were called equivalent."""
+    """Hold the results of ``studies`` simulated studies.
+
+    ``false`` is the share with at least one wrong verdict. ``found`` is the share in which the first candidate was
+    called slower. ``equal`` is the share of the baseline's equals that were called equivalent.
+    """
 
     scenario: Scenario
     studies: int
@@ -55,13 +58,13 @@ class Rates:
     found: float
     equal: float
     width: float
-    """Median over studies of the widest interval, plus or minus."""
+    """The median over studies of the half-width of the widest interval."""
     blocks: float
-    """Mean number of blocks; more than one number only under ``until``."""
+    """The mean number of blocks, which varies only with ``until``."""
 
 
 def scenarios() -> list[Scenario]:
-    """Every row of the table."""
+    """Return the rows of the table."""
     rows = []
     for noise in ("normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"):
         rows += [Scenario(noise, noise=noise, blocks=blocks) for blocks in (2, 5, 10, 20)]
@@ -83,7 +86,7 @@ def scenarios() -> list[Scenario]:
 
 
 def scenarios_of_until() -> list[Scenario]:
-    """Every row of the table on ``--precision``."""
+    """Return the rows of the table on ``--precision``."""
     kinds = ("normal", "heavy tails", "one noisy setup", "drifting machine", FAMILIES)
     rows = [
         Scenario(kind, effect, kind, until=until) for kind in kinds for until in (0.1, 0.05) for effect in (0.0, until)
@@ -92,12 +95,12 @@ def scenarios_of_until() -> list[Scenario]:
 
 
 def scenarios_of_runs() -> list[Scenario]:
-    """Every row of the table on two runs."""
+    """Return the rows of the table on two runs."""
     return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
 
 
 def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
-    """That many studies of one scenario."""
+    """Simulate studies of one scenario."""
     rng = np.random.default_rng(seed)
     false = found = equal = blocks = 0.0
     widths = []
@@ -121,9 +124,9 @@ def simulate(scenario: Scenario, studies: int, seed: int) -> Rates:
 
 
 def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
-    """The same for ``compare RUN_A RUN_B``: five setups, of which the first got slower in the second run.
+    """Simulate ``compare RUN_A RUN_B`` for five setups. The first setup gets slower in the second run.
 
-    Blocks of the two runs are no pairs, so here the drift from block to block is not cancelled.
+    The blocks of two runs don't form pairs, so the drift between blocks doesn't cancel out.
     """
     rng = np.random.default_rng(seed)
     false = found = equal = 0.0
@@ -143,7 +146,7 @@ def simulate_runs(scenario: Scenario, studies: int, seed: int) -> Rates:
 
 
 def trials(scenario: Scenario, rng: np.random.Generator, blocks: int) -> Array:
-    """Logarithms of response times, blocks x (baseline, candidates), on a machine that drifts between blocks."""
+    """Return logarithms of response times, blocks x (baseline, candidates), on a machine that drifts between blocks."""
     values: Array = NOISES[scenario.noise](rng, (blocks, scenario.candidates + 1)) * scenario.sd
     values += rng.normal(0, 2 * scenario.sd, (blocks, 1))
     values[:, 1] += log(1 + scenario.effect)
@@ -171,14 +174,14 @@ def _judge(values: Array, confidence: float = intervals.CONFIDENCE) -> tuple[lis
 
 
 def read(found: list[intervals.Interval]) -> tuple[list[Verdict], float]:
-    """The verdicts on response times (more is slower), and the widest of the intervals, plus or minus."""
+    """Return the verdicts on response times (more is slower), and the half-width of the widest interval."""
     limits = [(exp(one.low), exp(one.high)) for one in found]
     verdicts = [verdict(low, high, DELTA, more_is_better=False) for low, high in limits]
     return verdicts, max(plus_minus(low, high) for low, high in limits)
 
 
 def wrong(said: Verdict, effect: float) -> bool:
-    """Whether a verdict is false of a candidate that is slower by ``effect``."""
+    """Return whether a verdict is false for a candidate that is slower by ``effect``."""
     if said is Verdict.EQUIVALENT:
         return effect >= DELTA
     return said is Verdict.FASTER or (said is Verdict.SLOWER and effect == 0)
@@ -193,17 +196,17 @@ def _normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _heavy(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Student's t with 3 degrees of freedom, at unit variance."""
+    """Return Student's t with 3 degrees of freedom, scaled to unit variance."""
     return rng.standard_t(3, shape) / sqrt(3)
 
 
 def _slow_mode(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Every tenth start of a server lands in a mode that is five times the noise slower."""
+    """Return noise in which a tenth of the starts is slower by five times the noise."""
     return rng.normal(size=shape) + 5 * (rng.random(shape) < 0.1)
 
 
 def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """The machine slows down by three times the noise over a block; the order is shuffled, then mirrored."""
+    """Return noise of a machine that slows down during a block by three times the noise. The order is shuffled, then mirrored."""
     blocks, setups = shape
     values = rng.normal(size=shape)
     for first in range(0, blocks, 2):
@@ -215,26 +218,26 @@ def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _bad_block(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """In one block one trial is ten times the noise slower."""
+    """Return noise in which one trial in one block is slower by ten times the noise."""
     values = rng.normal(size=shape)
     values[rng.integers(shape[0]), rng.integers(shape[1])] += 10
     return values
 
 
 def _rounded(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Figures that come in steps as large as the noise, as those of a search that stops at a few percent."""
+    """Return figures in steps as large as the noise, as from a search that stops at a few percent."""
     return np.round(rng.normal(size=shape))
 
 
 def _noisy_setup(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """The first (the baseline, or the best of a sweep) is three times as noisy as the others."""
+    """Return noise with three times the deviation for the first setup (the baseline, or the best of a sweep)."""
     values = rng.normal(size=shape)
     values[:, 0] *= 3
     return values
 
 
 def _families(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise of which a large part is shared within a block by every second setup, such as all ASGI setups."""
+    """Return noise that every second setup, such as all ASGI setups, largely shares within a block."""
     blocks, setups = shape
     return rng.normal(size=shape) + SHARED * rng.normal(size=(blocks, 2))[:, np.arange(setups) % 2]
 

@@ -1,6 +1,6 @@
-"""Simulated setups whose best knobs are known: does a sweep keep them, does a search find them?
+"""Simulate sweeps and searches of setups with known best knobs, and count how often they keep or find them.
 
-A trial's noise is that of a shared machine of two cores, 9%; what a whole block has in common is twice as noisy.
+The noise of a trial is 9%, as on a shared machine of two cores. The common noise of a block is twice as large.
 """
 
 from __future__ import annotations
@@ -18,23 +18,26 @@ from loadtests.records import AdviceOutcome, Round
 from tools.simulation.studies import NOISES
 
 SD = 0.09
-GOOD = 0.95  # of the best: a pick that is as good is found
+GOOD = 0.95  # a pick that reaches this share of the best counts as found
 
 Landscape = Callable[[int], NDArray[np.float64]]
 
 
 def plateau(cells: int) -> NDArray[np.float64]:
-    """Half of the cells are equally good, the others the worse the further away."""
+    """Return a landscape with a half of equally good cells. The others get worse with their distance."""
     return np.minimum(1.0, 0.6 + 0.8 * np.arange(cells) / cells)
 
 
 def peak(cells: int) -> NDArray[np.float64]:
-    """One is the best, each step away from it loses 10%."""
+    """Return a landscape with one best cell. Each step away from it loses 10%."""
     return np.asarray(0.9 ** abs(np.arange(cells) - cells // 3), dtype=np.float64)
 
 
 def needle(cells: int) -> NDArray[np.float64]:
-    """One is the best and all others are 10% behind it: the hardest, for nothing else is good enough."""
+    """Return a landscape with one best cell and all others 10% behind it.
+
+    It is the hardest landscape, because only the best cell is good enough.
+    """
     return np.where(np.arange(cells) == cells // 2, 1.0, 0.9)
 
 
@@ -43,7 +46,11 @@ LANDSCAPES: dict[str, Landscape] = {"plateau": plateau, "peak": peak, "needle": 
 
 @dataclass(frozen=True)
 class Searches:
-    """Shares of many searches: the pick is within 5% of the best, and the interval holds the true ratio of the two."""
+    """Hold the results of searches.
+
+    ``found`` is the share whose pick is within 5% of the best. ``covered`` is the share whose interval contains the
+    true ratio of the two finalists.
+    """
 
     landscape: str
     cells: int
@@ -53,17 +60,17 @@ class Searches:
 
     @property
     def trials(self) -> int:
-        """How many trials one takes."""
+        """The number of trials of a search."""
         return trials(self.cells, self.first_blocks)
 
     @property
     def grid_trials(self) -> int:
-        """How many the whole grid takes, measured as often as the finalists."""
+        """The number of trials of the whole grid, with as many blocks as the finalists."""
         return grid_trials(self.cells, self.first_blocks)
 
 
 def searched(landscape: str, cells: int, first_blocks: int, repetitions: int, seed: int) -> Searches:
-    """That many searches."""
+    """Simulate searches."""
     rng = np.random.default_rng(seed)
     truth = dict(zip(map(str, range(cells)), LANDSCAPES[landscape](cells), strict=True))
     found = covered = 0
@@ -93,7 +100,7 @@ def _search(truth: dict[str, float], first_blocks: int, rng: np.random.Generator
 
 @dataclass(frozen=True)
 class Sweeps:
-    """Of many sweeps: the share in which the true best was dropped, and how many cells were kept on average."""
+    """Hold the share of sweeps that dropped the true best, and the average number of kept cells."""
 
     noise: str
     cells: int
@@ -103,12 +110,12 @@ class Sweeps:
 
 
 def swept(noise: str, cells: int, blocks: int, repetitions: int, seed: int) -> Sweeps:
-    """That many sweeps of cells that are all equal: the case in which a best one is lost most easily."""
+    """Simulate sweeps of equal cells, in which the analysis loses a best cell most easily."""
     rng = np.random.default_rng(seed)
     best = 0
     lost = kept = 0
     for _ in range(repetitions):
-        # The noises are those of response times, where more is slower.
+        # The noise is for response times, where more is slower.
         values = rng.normal(0, 2 * SD, (blocks, 1)) - NOISES[noise](rng, (blocks, cells)) * SD
         samples = {str(cell): dict(enumerate(map(float, values[:, cell]))) for cell in range(cells)}
         found = places(samples, more_is_better=True)

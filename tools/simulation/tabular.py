@@ -1,4 +1,4 @@
-"""A table of what was simulated: for a terminal, and for the documentation."""
+"""Format a table of simulation results for a terminal and for the documentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SimulatedTable:
-    """A table: its name as a file, what it shows, its header and its rows."""
+    """Hold a table: the name of its file, its title, its header and its rows."""
 
     name: str
     title: str
@@ -17,7 +17,7 @@ class SimulatedTable:
 
 
 def as_text(table: SimulatedTable) -> str:
-    """The table for a terminal."""
+    """Return the table as text for a terminal."""
     lines = [table.header, *table.rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
@@ -25,7 +25,7 @@ def as_text(table: SimulatedTable) -> str:
 
 
 def as_rst(table: SimulatedTable) -> str:
-    """The table as a reST list-table, to be included in a page."""
+    """Return the table as a reST list-table for a page."""
     lines = [f".. list-table:: {table.title}", "   :header-rows: 1", ""]
     for row in (table.header, *table.rows):
         lines += [f"   {'* -' if column == 0 else '  -'} {cell}" for column, cell in enumerate(row)]
