@@ -1,8 +1,8 @@
 """Measure how exactly an origin keeps its latency under load: ``python -m tools.origin_accuracy``.
 
-The origin uses one core, and the generator another. The generator sends 2,000 requests per second to an origin with a latency of
-one second, for half a minute. The program prints the delays as JSON. Its exit status is 1 if the origin is late or
-leaves a request without a good answer.
+The origin uses one core, and the generator another. The generator sends 2,000 requests per second for half a minute to
+an origin with a latency of one second. The program prints the delays as JSON. Its exit status is 1 if the origin is
+late or leaves a request without a good answer.
 """
 
 from __future__ import annotations

@@ -206,7 +206,10 @@ def _slow_mode(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 
 
 def _drifting(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
-    """Return noise of a machine that slows down during a block by three times the noise. The order is shuffled, then mirrored."""
+    """Return noise of a machine that slows down by three times the noise in each block.
+
+    The order of the setups is shuffled, then mirrored.
+    """
     blocks, setups = shape
     values = rng.normal(size=shape)
     for first in range(0, blocks, 2):
