@@ -1,4 +1,4 @@
-"""The channel layer that settings name as BACKEND."""
+"""Provide the channel layer for the setting BACKEND."""
 
 import os
 from collections.abc import Mapping
@@ -21,17 +21,18 @@ _CHANNEL_KEY = "__asgi_channel__"
 
 
 class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
-    """Channels between the processes of one machine that run as the same user and name the same `path`.
-
-    `path`            a directory that only this user may enter; made where it does not exist
-    `expiry`          seconds after which an unread message may be dropped
-    `group_expiry`    seconds that a membership lasts after the latest group_add()
-    `capacity`        unread messages that a channel may hold; the channels of one new_channel() prefix of a
-                      process share it
-    `channel_capacity`  capacities of channels by name, glob or compiled pattern; the first that fits counts
+    """Connect the processes of one machine that run as the same user and use the same `path`.
 
     The first use raises ImproperlyConfigured if `path` can't be private to this user, and OSError with ENOSPC if the
     file system has no room for the layer's files.
+
+    Args:
+        path: A directory that only this user may enter. It is created if it doesn't exist.
+        expiry: The seconds before an unread message may be dropped.
+        group_expiry: The seconds that a membership lasts after the latest group_add().
+        capacity: The unread messages that a channel may hold. In a process, the channels of one new_channel() prefix
+            share it.
+        channel_capacity: Capacities of channels by name, glob or compiled pattern. The first match counts.
     """
 
     extensions: ClassVar[list[str]] = ["groups", "flush"]
@@ -55,7 +56,12 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
     # Channels
 
     async def send(self, channel: str, message: Message) -> None:
-        """Put `message` on `channel`. Raises ChannelFull, or MessageTooLarge beyond 128 MB."""
+        """Put `message` on `channel`.
+
+        Raises:
+            ChannelFull: If the channel or the store is full.
+            MessageTooLarge: If the message exceeds 128 MB.
+        """
         self.require_valid_channel_name(channel)
         payload = _pack(message)
         try:
@@ -64,10 +70,13 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise ChannelFull(channel) from None
 
     async def receive(self, channel: str) -> Message:
-        """The next message on `channel`, waiting for it if need be; cancelling it loses none.
+        """Return the next message on `channel`, and wait for it if necessary. Cancelling this call loses no message.
 
-        On "prefix!", the next on any channel of that prefix, whose name is under "__asgi_channel__".
-        Raises ValueError for a name with "!" of another process.
+        For "prefix!", return the next message on any channel of this prefix, with the channel's name under
+        "__asgi_channel__".
+
+        Raises:
+            ValueError: If the name contains "!" and belongs to another process.
         """
         self.require_valid_channel_name(channel)
         taken = await self._node.receive(channel)
@@ -77,11 +86,11 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         return message
 
     async def new_channel(self, prefix: str = "specific") -> str:
-        """The name of a channel on which only this process receives. It costs nothing until it is sent to."""
+        """Return the name of a channel on which only this process receives. An unused channel costs nothing."""
         return self._node.new_channel(prefix)
 
     async def flush(self) -> None:
-        """Remove all messages and groups, of every process. Those who wait go on waiting.
+        """Remove all messages and groups of all processes. Waiting receivers continue to wait.
 
         Raises:
             OSError: With ENOSPC, if the file system refuses to overwrite a part of the layer's files.
@@ -92,7 +101,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise no_space(self.path) from None
 
     async def close(self) -> None:
-        """Leave the exchange. Using the layer again joins it anew, under another name."""
+        """Leave the exchange. The next use of the layer joins it again under another name."""
         if self._joined:
             directory, joined = self._joined
             self._joined = None
@@ -111,7 +120,7 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise ChannelFull(group) from None
 
     async def group_discard(self, group: str, channel: str) -> None:
-        """Take `channel` out of `group` if it is in it.
+        """Remove `channel` from `group` if it is a member.
 
         Raises:
             OSError: With ENOSPC, if the file system refuses to overwrite a part of the layer's files.
@@ -124,18 +133,21 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
             raise no_space(self.path) from None
 
     async def group_send(self, group: str, message: Message) -> None:
-        """Put `message` on every channel of `group`; those that are full go without."""
+        """Put `message` on each channel of `group`. Full channels don't get it."""
         self.require_valid_group_name(group)
         self._node.group_send(group, _pack(message), expiry=self.expiry, capacity=self.get_capacity)
 
     def statistics(self) -> dict[str, int]:
-        """How much the exchange holds, of all processes: `entries` (messages, members, those who wait and so
-        on), the bytes of memory they have `used`, and those of the `file`, which keeps the size it once needed."""
+        """Return the size of the exchange for all processes.
+
+        `entries` counts messages, members, waiting processes and so on. `used` is their memory in bytes. `file` is the
+        size of the file in bytes, which never shrinks.
+        """
         return self._node.statistics()
 
     @property
     def _node(self) -> Node:
-        # Joined at first use, for a server may import the settings and then fork; and anew in a child.
+        # The layer joins at the first use, because a server can import the settings and then fork. A child joins again.
         if self._joined is None or self._joined[1].closed:
             directory = private_directory(self.path)
             self._joined = directory, lifecycle.join(directory)

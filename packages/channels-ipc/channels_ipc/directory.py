@@ -1,4 +1,4 @@
-"""The private directory in which the processes of one user meet."""
+"""Find and create the private directory of a user's processes."""
 
 import os
 import re
@@ -13,20 +13,21 @@ _DATA_FILE = re.compile(r"channels-[0-9a-f]+\.mdb(-lock|-counters)?")
 
 
 def default_path() -> str:
-    """The directory used when CONFIG names none: in memory where the machine offers it, one per user.
+    """Return the default directory for CONFIG, one for each user, in memory if possible.
 
-    XDG_RUNTIME_DIR is not asked: a server started by init and a command typed in a shell would then
-    differ in it, and would not find each other.
+    XDG_RUNTIME_DIR is not used, because it can differ between a server that init started and a command in a shell. They
+    would not find each other.
     """
     parent = next(p for p in ("/dev/shm", "/tmp") if os.path.isdir(p))
     return os.path.join(parent, f"channels_ipc-{os.geteuid()}")
 
 
 def private_directory(path: str | os.PathLike[str]) -> str:
-    """Make `path` if need be and return it, resolved; only the user of this process can enter it.
+    """Create `path` if necessary, and return it, resolved. Only the user of this process can enter it.
 
-    Raises ImproperlyConfigured where that cannot be had: it is a symbolic link or no directory, belongs to
-    another user, or others could have written to it.
+    Raises:
+        ImproperlyConfigured: If it is a symbolic link or not a directory, belongs to another user, or other users can
+            write to it.
     """
     path = os.path.abspath(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -50,10 +51,10 @@ def private_directory(path: str | os.PathLike[str]) -> str:
 
 
 def data_file(directory: str) -> str:
-    """The path of the queues' file, whose name holds the boot it belongs to.
+    """Return the path of the data file, whose name contains the current boot.
 
-    The queues are never synced to a disk, so what a power cut left of them means nothing: the file of an
-    earlier boot is removed.
+    The queues are never synced to a disk, so their state after a power failure is undefined. Remove the files of
+    earlier boots.
     """
     boot = _BOOT_ID.read_text().strip().replace("-", "") if _BOOT_ID.exists() else "0"
     current = f"channels-{boot}.mdb"

@@ -1,10 +1,10 @@
-"""Doorbells: how one process wakes another.
+"""Wake other processes with doorbells.
 
-Each process has a named pipe. A ring is one line in it, so rings are as cheap as a wake-up can be, no path
-is too long (a Unix socket's may have 108 bytes), hundreds fit (of datagrams, ten), and the kernel itself
-says whether the process still lives: a pipe that nobody has open for reading cannot be opened for writing.
+Each process has a named pipe. A ring is a line in it, so a ring is cheap, and hundreds fit into a pipe (but only ten
+datagrams into a Unix socket). The path can have any length (the path of a Unix socket at most 108 bytes). The kernel
+also reports whether the process is alive: a pipe without a reader can't be opened for writing.
 
-Rings carry no message. One that is lost costs time, never data.
+Rings don't contain messages. A lost ring costs time, but no data.
 """
 
 import errno
@@ -16,25 +16,25 @@ from contextlib import suppress
 from .allocation import UNFINISHED
 from .names import PROCESS
 
-_READ_SIZE = 65536  # what a pipe holds on Linux
-_NEARLY_FULL = _READ_SIZE // 2  # a pipe read this full may have turned rings away
+_READ_SIZE = 65536  # the capacity of a pipe on Linux
+_NEARLY_FULL = _READ_SIZE // 2  # a pipe with this many bytes may have rejected rings
 _OPEN_PIPES = 256
 _BIRTH_SECONDS = 60
 
 
 class Doorbell:
-    """This process's own pipe, `directory`/`process`."""
+    """Receive rings in the pipe of this process, `directory`/`process`."""
 
     def __init__(self, directory: str, process: str) -> None:
         self.path = os.path.join(directory, process)
         unborn = os.path.join(directory, UNFINISHED + process)
         os.mkfifo(unborn, 0o600)
-        # Also open for writing: a pipe whose last writer left would be readable (end of file) for ever.
+        # Also open for writing, because a pipe without a writer would always be readable (end of file).
         self.fd = os.open(unborn, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        os.rename(unborn, self.path)  # seen by the others only now that it is open
+        os.rename(unborn, self.path)  # the other processes see the pipe only when it is open
 
     def read(self) -> tuple[list[bytes], bool]:
-        """The rings since the last call, and whether some may have been turned away."""
+        """Return the rings since the last call, and whether some rings may be lost."""
         try:
             data = os.read(self.fd, _READ_SIZE)
         except BlockingIOError:
@@ -42,7 +42,7 @@ class Doorbell:
         return data.split(b"\n")[:-1], len(data) >= _NEARLY_FULL
 
     def leave(self) -> None:
-        """Be found by the others no more."""
+        """Remove the pipe, so that other processes no longer find this process."""
         with suppress(FileNotFoundError):
             os.unlink(self.path)
 
@@ -53,14 +53,20 @@ class Doorbell:
 
 
 class Doorbells:
-    """The pipes of the other processes in `directory`."""
+    """Ring the other processes in `directory` through their pipes."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._pipes: OrderedDict[str, int] = OrderedDict()  # the longest unused first
+        self._pipes: OrderedDict[str, int] = OrderedDict()  # the least recently used first
 
     def ring(self, process: str, line: bytes) -> bool:
-        """Ring at `process`; whether it lives. A full pipe counts as rung: it is read at the latest then."""
+        """Ring a process.
+
+        A full pipe counts as rung, because the process is going to read it.
+
+        Returns:
+            Whether the process is alive.
+        """
         pipe = self._pipes.get(process)
         if pipe is None:
             pipe = self._open(process)
@@ -81,11 +87,11 @@ class Doorbells:
         return True
 
     def known(self, process: str) -> bool:
-        """Whether `process` lives, or did when it was last rung."""
+        """Return whether the process is alive, or was alive when it was last rung."""
         return process in self._pipes or self.alive(process)
 
     def alive(self, process: str) -> bool:
-        """Whether `process` lives now."""
+        """Return whether the process is alive now."""
         pipe = self._open(process)
         if pipe is None:
             return False
@@ -111,9 +117,9 @@ class Doorbells:
     def _open(self, process: str) -> int | None:
         try:
             return os.open(os.path.join(self._directory, process), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:  # it left
+        except FileNotFoundError:  # the process left
             return None
         except OSError as error:
-            if error.errno == errno.ENXIO:  # it was killed
+            if error.errno == errno.ENXIO:  # the process was killed
                 return None
             raise

@@ -32,7 +32,7 @@ class Reached(NamedTuple):
 
 
 def find_members(cursor: queues.Cursor, group: str, now: float) -> list[str]:
-    """Return the channels in the group, and remove the memberships that have lapsed."""
+    """Return the channels in the group, and remove expired memberships."""
     prefix = queues.group(group)
     members, lapsed = [], []
     if cursor.set_range(prefix):

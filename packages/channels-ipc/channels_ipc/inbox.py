@@ -31,7 +31,7 @@ class Inbox:
         self._latest_flush = b""
 
     def count(self, channel: str, now: float) -> int:
-        """Return how many messages `channel` has, after removing expired messages."""
+        """Remove expired messages, and return the number of messages of `channel`."""
         queue = self._queues.get(channel)
         while queue and queue[0].expires <= now:
             queue.popleft()

@@ -1,6 +1,7 @@
-"""From when to when this process has a node in a directory.
+"""Create the node of this process in a directory, and close it.
 
-From the first layer that joins to the last that leaves, or to the process's exit; a forked child begins anew.
+The node exists from the first layer that joins until the last layer that leaves, or until the process ends. A forked
+child creates a new node.
 """
 
 import atexit
@@ -16,7 +17,7 @@ _lock = threading.Lock()
 
 
 def join(directory: str) -> Node:
-    """The node of this process in `directory`, shared by all who join; each says leave() when done."""
+    """Return the node of this process in `directory`. All layers share it, and each must call leave()."""
     with _lock:
         if directory not in _nodes or _nodes[directory].closed:
             _nodes[directory] = Node(directory)

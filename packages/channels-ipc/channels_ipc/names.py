@@ -1,27 +1,27 @@
-"""What the name of a channel says about who receives on it."""
+"""Find the process that receives on a channel by the channel's name."""
 
 import re
 import secrets
 from functools import lru_cache
 
-# new_channel() names are "<prefix>.<process>!<local part>"; the process is one that has a doorbell.
+# new_channel() returns "<prefix>.<process>!<local part>" with the name of a process that has a doorbell.
 PROCESS = re.compile(r"ipc[0-9a-f]{16}")
 _OWNER = re.compile(rf".*\.({PROCESS.pattern})!.*")
 
 
 def new_process() -> str:
-    """A name for this process that no other has."""
+    """Return a unique name for this process."""
     return f"ipc{secrets.token_hex(8)}"
 
 
 def is_local(channel: str) -> bool:
-    """Whether at most one process receives on `channel`; on others any may."""
+    """Return whether at most one process receives on `channel`. Any process may receive on other channels."""
     return "!" in channel
 
 
-@lru_cache(maxsize=1024)  # asked several times a message
+@lru_cache(maxsize=1024)  # called several times for each message
 def owner_of(channel: str) -> str | None:
-    """The process that alone receives on `channel`; None if any may, or if the name is no process's."""
+    """Return the process that owns `channel`, or None if any process may receive or the name contains no process."""
     if not is_local(channel):
         return None
     match = _OWNER.fullmatch(channel)
@@ -29,5 +29,5 @@ def owner_of(channel: str) -> str | None:
 
 
 def non_local(channel: str) -> str:
-    """The name up to and including its "!", or all of it."""
+    """Return the name up to and including its "!", or the whole name without "!"."""
     return channel[: channel.index("!") + 1] if is_local(channel) else channel

@@ -1,4 +1,4 @@
-"""A process's part in the exchange: its store, its doorbell, and those who wait here."""
+"""Represent a process in the exchange, with its store, its doorbell and its waiting receivers."""
 
 import asyncio
 import itertools
@@ -18,15 +18,15 @@ from .queues import Waiter
 from .store import QueueFull, Store, Taken
 from .waiting import Waiting, WaitingRoom
 
-# How often a process that waits looks for itself: the most that a lost ring costs.
+# A waiting process checks its channels at this interval, so a lost ring costs at most this time.
 _BACKSTOP_SECONDS = 1.0
-_PARCEL = b""  # the ring for parcels; any other has a channel
+_PARCEL = b""  # the ring for parcels; other rings contain a channel
 
 
 class Node:
-    """The exchange in `directory`, for any thread and any event loop of this process.
+    """Connect all threads and event loops of this process to the exchange in `directory`.
 
-    The lock is held for the microseconds of a transaction, never while waiting.
+    The lock is held for the microseconds of a transaction, and never during a wait.
     """
 
     def __init__(self, directory: str) -> None:
@@ -44,13 +44,17 @@ class Node:
         self._bells = Doorbells(directory)
         self._room = WaitingRoom()
         self._local_parts = itertools.count(1)
-        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()  # those that hear the doorbell
+        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()  # the loops that listen to the doorbell
         self._housekeeping = Housekeeping(self._inbox, self._bells)
 
     # Channels
 
     def send(self, channel: str, payload: bytes, *, expiry: float, capacity: int) -> None:
-        """Put a message on the channel and wake who waits for it. Raises QueueFull."""
+        """Put a message on the channel and wake a receiver.
+
+        Raises:
+            QueueFull: If the channel or the store is full.
+        """
         now = time.monotonic()
         with self._lock:
             if not self._reachable(channel):
@@ -60,9 +64,10 @@ class Node:
             self._housekeeping.keep(self._store, now, keys_added=1)
 
     async def receive(self, channel: str) -> Taken:
-        """The next message of the channel. Cancelled at any moment, it has taken none.
+        """Return the next message of the channel. A cancelled call has not taken a message.
 
-        Raises ValueError for a name with "!" of another process.
+        Raises:
+            ValueError: If the name contains "!" and belongs to another process.
         """
         loop = asyncio.get_running_loop()
         local = is_local(channel)
@@ -75,7 +80,7 @@ class Node:
             with self._lock:
                 ticket = "" if local else self._room.draw_ticket()
                 taken = self._take(channel, ticket)
-                if taken:  # no await from here to the caller: a message taken is a message returned
+                if taken:  # no await follows until the caller has the message, so that each taken message is returned
                     return taken
                 waiting = self._wait(channel, ticket, loop)
             try:
@@ -86,7 +91,7 @@ class Node:
                 raise
 
     def new_channel(self, prefix: str) -> str:
-        """A name that this process alone receives on, and has not given out before."""
+        """Return a new name on which only this process receives."""
         return f"{prefix}.{self.process}!{next(self._local_parts):x}"
 
     def flush(self) -> None:
@@ -106,7 +111,7 @@ class Node:
             self._store.group_discard(group, channel)
 
     def group_send(self, group: str, payload: bytes, *, expiry: float, capacity: Callable[[str], int]) -> None:
-        """Put a message on every channel of the group that has room."""
+        """Put a message on each channel of the group that has room."""
         now = time.monotonic()
         with self._lock:
             try:
@@ -129,7 +134,7 @@ class Node:
     # Waking and being woken; the lock is held
 
     def _reachable(self, channel: str) -> bool:
-        """Whether a message on the channel could ever be received: not if its one reader is dead, or nobody."""
+        """Return whether a process can receive on the channel. A local channel needs a living owner."""
         return not is_local(channel) or self._known(owner_of(channel))
 
     def _known(self, process: str | None) -> bool:
@@ -145,7 +150,8 @@ class Node:
                 taken = self._store.take_own(channel, now=time.monotonic())
                 if self._inbox.arrivals:
                     self._wake_arrivals()
-        except QueueFull:  # no room to note a change in: others will make some, the backstop looks again
+        # The store has no room for a change. Other processes will free some, and `_look` tries again.
+        except QueueFull:
             return None
         if taken and taken.next_waiter:
             self._announce(taken.channel, taken.next_waiter)
@@ -161,7 +167,7 @@ class Node:
             self._room.wake_first(channel, non_local(channel))
 
     def _announce(self, channel: str, waiter: Waiter | None) -> None:
-        """Wake one who waits on the channel: its owner, or else `waiter` or the next who is alive."""
+        """Wake a receiver of the channel: its owner, or otherwise `waiter` or the next living waiter."""
         owner = owner_of(channel)
         if owner == self.process:
             self._room.wake_first(channel, non_local(channel))
@@ -178,7 +184,7 @@ class Node:
                 self._store.forget_parcels(process)
 
     def _pass_on(self, channel: str) -> None:
-        """Wake the next who waits on the channel and is alive."""
+        """Wake the next living waiter of the channel."""
         with suppress(QueueFull):
             while (waiter := self._store.next_waiter(channel)) and not self._wake(waiter):
                 pass
@@ -198,7 +204,7 @@ class Node:
         return waiting
 
     def _leave(self, waiting: Waiting) -> None:
-        """Wait no more. Was it woken already, then another is, in its place."""
+        """Stop waiting. If this receiver was already woken, wake another receiver instead."""
         self._room.discard(waiting)
         if self.closed:
             return
@@ -241,7 +247,7 @@ class Node:
                 self._wake_unasked(self._room)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The backstop: wake those of `loop` for whom there is a message after all; at rest, hear no more."""
+        """Wake the receivers of `loop` that missed a message. If no receiver waits, stop listening."""
         with self._lock:
             here = [waiting for waiting in self._room if waiting.loop is loop]
             if not here or self.closed:
@@ -262,7 +268,10 @@ class Node:
             self._bell.close()
 
     def close(self) -> None:
-        """Leave the exchange: those who wait here get a RuntimeError, others find this process gone."""
+        """Leave the exchange.
+
+        The receivers of this process get a RuntimeError, and other processes find this process gone.
+        """
         with self._lock:
             if self.closed:
                 return
@@ -277,7 +286,7 @@ class Node:
                 else:
                     loop.call_soon_threadsafe(self._look, loop)
 
-    # LMDB's environments must not cross a fork: before one they are closed, and in the parent opened again
+    # LMDB's environments must not cross a fork, so they are closed before it and opened again in the parent.
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -286,7 +295,7 @@ class Node:
     def after_fork_in_parent(self) -> None:
         try:
             self._store = Store(data_file(self._directory), self._inbox)
-        except BaseException:  # who uses the layer next joins anew, and gets the error
+        except BaseException:  # the next use of the layer joins again, and gets the error
             self.closed = True
             raise
         finally:

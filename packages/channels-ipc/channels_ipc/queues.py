@@ -1,14 +1,14 @@
-"""How queues, waiters and groups lie in the tree, and the steps from which transactions are built.
+"""Define the keys of queues, waiters and groups in the tree, and the steps of their transactions.
 
-One tree, and these keys in it, so that what belongs to a channel lies side by side:
+The tree contains these keys. The keys of a channel are next to each other:
 
     c <channel> 00 <number>            a message of the channel's queue; numbers run without gaps
-    c <prefix!> 01                     how many unread messages of send() the channels of a prefix have
+    c <prefix!> 01                     the number of unread messages of send() for the channels of a prefix
     c <channel> 02 <ticket> <process>  a process that waits on the channel, the longest waiting first
-    g <group> 00 <channel>             a member, and when it lapses
-    i <process> 00 <group> 00 <number> a parcel: what a group was sent, for the members of one process
-    p <transaction>                    what a group was sent, stored once
-    r <transaction>                    how many messages refer to it
+    g <group> 00 <channel>             a member, and when it expires
+    i <process> 00 <group> 00 <number> a parcel: a group message for the members of one process
+    p <transaction>                    the payload of a group message, stored once
+    r <transaction>                    the number of messages that refer to the payload
 """
 
 import re
@@ -23,17 +23,18 @@ from .names import is_local, non_local, owner_of
 Cursor: TypeAlias = "lmdb.Cursor[memoryview]"
 Transaction: TypeAlias = "lmdb.Transaction[memoryview]"
 
-ENTRY: Final = struct.Struct(">dQ?")  # lapses at, sent in this transaction, whether the payload is shared
+# the expiry, the transaction that sent the message, and whether the payload is shared
+ENTRY: Final = struct.Struct(">dQ?")
 NUMBER: Final = struct.Struct(">Q")
 TIME: Final = struct.Struct(">d")
 KEY: Final = re.compile(rb"c([^\0-\2]+)([\0-\2])")
 _REFERENCES = struct.Struct(">I")
-_UNREAD = struct.Struct(">Id")  # how many, and a time before which none of them lapses
+_UNREAD = struct.Struct(">Id")  # the number of messages, and a time until which they all remain valid
 _TICKET_LENGTH = 16
 
 
 class Waiter(NamedTuple):
-    """A process that waits on a channel, by the ticket that it drew."""
+    """A process that waits on a channel, with its ticket."""
 
     process: str
     ticket: str
@@ -53,7 +54,7 @@ def group(name: str) -> bytes:
 
 
 def parcels(process: str, group: str | None = None) -> bytes:
-    """Return the beginning of the keys of a process's parcels, or of those from one group."""
+    """Return the common prefix of the keys of a process's parcels, or of its parcels from one group."""
     return b"i%b\0" % process.encode() + (b"" if group is None else b"%b\0" % group.encode())
 
 
@@ -62,25 +63,25 @@ def _counter(channel: str) -> bytes:
 
 
 def skip_to(cursor: Cursor, key: bytes) -> bytes:
-    """Move to the first key that is `key` or after it; the key there, or b"" at the end.
+    """Move to the first key from `key` on, and return this key, or b"" at the end.
 
-    All loops step with this: where a cursor stands after a deletion is subtle, where a key is found is not.
+    All loops use this function, because the position of a cursor after a deletion is hard to predict.
     """
     return bytes(cursor.key()) if cursor.set_range(key) else b""
 
 
 def after(key: bytes) -> bytes:
-    """The least key that follows `key`."""
+    """Return the smallest key after `key`."""
     return key + b"\0"
 
 
 def _next_section(match: re.Match[bytes]) -> bytes:
-    """Where the keys of the same channel and kind as `match` end."""
+    """Return the end of the keys with the same channel and kind as `match`."""
     return match[0][:-1] + bytes([match[2][0] + 1])
 
 
 class Head(NamedTuple):
-    """The oldest message of a queue: its channel, when it lapses, and the transaction that sent it."""
+    """The oldest message of a queue: its channel, its expiry, and the transaction that sent it."""
 
     channel: str
     expires: float
@@ -129,7 +130,7 @@ def remove(txn: Transaction, cursor: Cursor, channel: str = "") -> bytes:
 
 
 def share(txn: Transaction, payload: bytes, references: int) -> None:
-    """Store a payload once, to be found by the number of this transaction."""
+    """Store a payload once, under the number of this transaction."""
     number = NUMBER.pack(txn.id())
     txn.put(b"p" + number, payload)
     txn.put(b"r" + number, _REFERENCES.pack(references))
@@ -164,7 +165,7 @@ def next_number(
 
 
 def length(cursor: Cursor, channel: str) -> int:
-    """Return how many messages the channel's queue holds."""
+    """Return the number of messages in the channel's queue."""
     prefix = queue(channel)
     key = skip_to(cursor, prefix)
     return _last_number(cursor, prefix) + 1 - _number(key) if key.startswith(prefix) else 0
@@ -186,13 +187,13 @@ def _number(key: bytes) -> int:
 
 
 def unread(txn: Transaction, channel: str) -> int:
-    """How many messages of send() the channels with the prefix of `channel` have; 0 without a prefix."""
+    """Return the number of unread messages of send() for the prefix of `channel`, or 0 without a prefix."""
     counted = txn.get(_counter(channel)) if is_local(channel) else None
     return _UNREAD.unpack(counted)[0] if counted else 0
 
 
 def count(txn: Transaction, cursor: Cursor, channel: str, now: float, expires: float, capacity: int) -> bool:
-    """Count one more message of the channel's prefix; False if it has as many as it may."""
+    """Count another message of the channel's prefix. Returns whether the prefix had room for it."""
     if not is_local(channel):
         return True
     key = _counter(channel)
@@ -218,7 +219,11 @@ def _uncount(txn: Transaction, channel: str) -> None:
 
 
 def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: float) -> float:
-    """Remove what has lapsed in the queues of `prefix`; returns when the next message does, or `earliest`."""
+    """Remove expired messages in the queues of `prefix`.
+
+    Returns:
+        The expiry of the next message, or `earliest` if that is earlier.
+    """
     start = b"c" + prefix.encode()
     key = skip_to(cursor, start)
     while key.startswith(start) and (match := KEY.match(key)):
@@ -237,8 +242,8 @@ def _purge(txn: Transaction, cursor: Cursor, prefix: str, now: float, earliest: 
 
 
 def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
-    """Take off the list who has waited longest on `channel`."""
-    if is_local(channel):  # its one reader is known by the name, and never listed
+    """Remove and return the waiter that has waited longest on `channel`."""
+    if is_local(channel):  # its name determines the only reader, which is never listed
         return None
     prefix = waiters(channel)
     key = skip_to(cursor, prefix)
@@ -253,7 +258,7 @@ def pop_waiter(cursor: Cursor, channel: str) -> Waiter | None:
 
 
 def sweep_one(txn: Transaction, cursor: Cursor, key: bytes, now: float, alive: Callable[[str], bool]) -> None:
-    """Remove `key`, where the cursor is, if it is of no more use."""
+    """Remove `key`, at the cursor, if it is no longer needed."""
     match = KEY.match(key)
     if match and match[2] == b"\0":
         channel = match[1].decode()
@@ -280,7 +285,10 @@ def _dead(channel: str, alive: Callable[[str], bool]) -> bool:
 
 
 def _is_head(cursor: Cursor, key: bytes) -> bool:
-    """Whether the message at `key` is its queue's oldest: removing another would leave a gap in the numbers."""
+    """Return whether the message at `key` is the oldest of its queue.
+
+    Removing another message would leave a gap in the numbers.
+    """
     first = skip_to(cursor, key[: -NUMBER.size]) == key
     cursor.set_key(key)
     return first

@@ -1,11 +1,11 @@
-"""What the processes share: queues, waiters and groups, in an LMDB file.
+"""Store the shared queues, waiters and groups of the processes in an LMDB file.
 
-Every method is one write transaction, so each happens wholly or not at all, whenever a process is killed;
-the lock is LMDB's robust mutex, which the kernel takes back from the dead. There are no read transactions,
-hence no readers' slots that a killed process could leave behind. A transaction that changes nothing costs
-half a microsecond, one that does about five.
+Each method is one write transaction, so it happens completely or not at all, even if the process is killed. The lock is
+LMDB's robust mutex, which the kernel releases if its process dies. The store doesn't use read transactions, because a
+killed process would leave its reader's slot behind. A transaction without changes takes half a microsecond, and a
+transaction with changes about five.
 
-Times are seconds of the monotonic clock, which all processes of a boot share and nobody sets.
+Times are seconds of the monotonic clock. All processes of a boot share it, and it can't be set.
 """
 
 import math
@@ -27,11 +27,11 @@ _FLUSH_STEP_KEYS: Final = 16
 
 
 class QueueFull(Exception):
-    """The channel holds as many messages as it may, or the store does."""
+    """The channel or the store is full."""
 
 
 class _Transaction:
-    """A write transaction as a context; one that found no room raises QueueFull."""
+    """Run a write transaction as a context manager, and raise QueueFull if it needs more space."""
 
     def __init__(self, env: lmdb.Environment) -> None:
         self._env = env
@@ -52,7 +52,7 @@ class _Transaction:
 
 
 class Taken(NamedTuple):
-    """A message off a queue, and who should be woken because there are more."""
+    """A message from a queue, and the process to wake for the next message, if any."""
 
     channel: str
     payload: bytes
@@ -60,7 +60,7 @@ class Taken(NamedTuple):
 
 
 class Store:
-    """The shared file at `path`. Not to be opened twice in a process, nor used by two threads at once."""
+    """Access the shared file at `path`. A process may open it only once, and only one thread may use it at a time."""
 
     def __init__(self, path: str, inbox: Inbox) -> None:
         create_files(path, map_size=MAP_SIZE)
@@ -72,9 +72,10 @@ class Store:
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
         self._latest_sent = b""
-        self._nothing_sent_to = ("", b"")  # a prefix, and the count of sendings up to which it has no messages
+        # a prefix, and the count of transactions when the prefix had no messages
+        self._nothing_sent_to = ("", b"")
         self._swept_to = b""
-        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is room for the gaps between messages
+        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is reserved for the gaps between messages
 
     def close(self) -> None:
         self._env.close()
@@ -84,9 +85,10 @@ class Store:
     # Messages
 
     def put(self, channel: str, payload: bytes, *, now: float, expires: float, capacity: int) -> Waiter | None:
-        """Append `payload` to the channel's queue; returns who waits for it.
+        """Append `payload` to the channel's queue, and return the waiter to wake.
 
-        Raises QueueFull where `capacity` messages, or as many bytes as the store holds, are unread.
+        Raises:
+            QueueFull: If the channel has `capacity` unread messages, or the store is full.
         """
         with self._transaction as txn:
             self._require_room(txn, len(payload))
@@ -98,13 +100,14 @@ class Store:
                 txn.put(prefix + queues.NUMBER.pack(number), entry + payload)
                 self._counters.sent.increase()
                 return queues.pop_waiter(cursor, channel)
-        raise QueueFull  # here, for an exception inside would undo the removal of what had lapsed
+        # raised outside the transaction, because an exception would undo the removal of expired messages
+        raise QueueFull
 
     def take(self, channel: str, *, now: float, process: str, ticket: str) -> Taken | None:
         """Return the oldest message of a channel on which any process may receive.
 
-        If the channel is empty, the process waits from now on: no message can come unnoticed between looking and
-        waiting.
+        If the channel is empty, add this process to its waiters in the same transaction, so that it can't miss a
+        message in between.
         """
         with self._transaction as txn:
             cursor = txn.cursor()
@@ -142,7 +145,7 @@ class Store:
         return Taken(grouped[0], self._inbox.pop(grouped[0]), None) if grouped else None
 
     def ready(self, channels: Iterable[str], *, now: float) -> list[str]:
-        """Those of the channels that have a message."""
+        """Return the channels that have a message."""
         with self._transaction as txn:
             cursor = txn.cursor()
             return [name for name in channels if self._inbox.find(name, now) or queues.head(cursor, name)]
@@ -150,7 +153,7 @@ class Store:
     # Waiters
 
     def next_waiter(self, channel: str) -> Waiter | None:
-        """The process that has waited longest on the channel; it waits no more."""
+        """Return the process that has waited longest on the channel, and remove it from the waiters."""
         with self._transaction as txn:
             return queues.pop_waiter(txn.cursor(), channel)
 
@@ -179,10 +182,10 @@ class Store:
         capacity: Callable[[str], int],
         known: Callable[[str], bool],
     ) -> groups.Reached:
-        """Send one payload to all members of the group. Members that are full go without.
+        """Send one payload to all members of the group. Full members don't get it.
 
-        The shared file gets the payload once. A group message counts against each channel, not against its prefix:
-        a member that doesn't read must not silence the others in its process.
+        The shared file contains the payload once. A group message counts towards the capacity of each channel, and not
+        of its prefix, so that a slow member can't stop the messages to the others in its process.
 
         Raises:
             QueueFull: If the store is full. Members in this process still get the message.
@@ -214,12 +217,13 @@ class Store:
     # Housekeeping
 
     def sweep(self, steps: int, *, now: float, alive: Callable[[str], bool]) -> bool:
-        """Look at the next `steps` keys, round and round: remove what has lapsed and what the dead left.
+        """Check the next `steps` keys in a cycle, and remove expired entries and the entries of dead processes.
 
-        Returns whether these were all.
+        If each call has more steps than the number of new keys since the last call, unread entries can't accumulate.
+        The cost of a call doesn't depend on the size of the store.
 
-        Called with more steps than keys were added since the last call, it keeps what nobody reads from
-        growing, at a cost that does not depend on how much there is.
+        Returns:
+            Whether the call has checked all keys.
         """
         with self._transaction as txn:
             cursor = txn.cursor()
@@ -242,7 +246,7 @@ class Store:
                 queues.remove(txn, cursor)
 
     def forget_process(self, channel: str) -> None:
-        """Remove all messages of the process that owned `channel`, which is dead."""
+        """Remove all messages for the dead process that owned `channel`."""
         name = non_local(channel)
         with self._transaction as txn:
             cursor = txn.cursor()
@@ -250,10 +254,10 @@ class Store:
                 queues.remove(txn, cursor, found.channel)
 
     def flush(self) -> None:
-        """Remove all messages and groups. Those who wait go on waiting."""
+        """Remove all messages and groups. Waiting receivers continue to wait."""
         try:
             self._drop()
-        except QueueFull:  # to list all pages that become free, LMDB needs more space than is left
+        except QueueFull:  # LMDB needs more space than is left to list all free pages
             self._remove_in_steps()
 
     def _drop(self) -> None:
@@ -285,7 +289,7 @@ class Store:
         self._counters.sent.increase()
 
     def statistics(self) -> dict[str, int]:
-        """How many keys there are, the bytes they take, and the bytes of the file."""
+        """Return the number of keys, their size and the size of the file in bytes."""
         with self._transaction as txn:
             tree = txn.stat(self._tree)
         file = (self._env.info()["last_pgno"] + 1) * tree["psize"]

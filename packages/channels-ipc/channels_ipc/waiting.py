@@ -1,4 +1,4 @@
-"""The receivers that wait in this process, by channel."""
+"""Keep the waiting receivers of this process by channel."""
 
 import asyncio
 import time
@@ -7,7 +7,10 @@ from contextlib import suppress
 
 
 class Waiting:
-    """One receive() that waits. Its `ticket` is on the channel's list of waiters; "" where none is needed."""
+    """Represent a waiting receive().
+
+    `ticket` is its ticket on the channel's list of waiters, or "" for a local channel, which doesn't need a list.
+    """
 
     __slots__ = ("channel", "future", "loop", "rung", "ticket")
 
@@ -19,7 +22,7 @@ class Waiting:
         self.rung = False
 
     def wake(self) -> bool:
-        """Let receive() look again, in its own event loop; False if that is closed."""
+        """Let receive() check again in its own event loop. Returns False if the loop is closed."""
         self.rung = True
         if asyncio._get_running_loop() is self.loop:
             self._resolve()
@@ -35,7 +38,7 @@ class Waiting:
 
 
 class WaitingRoom:
-    """All that wait in this process, by channel and by ticket, in the order of arrival."""
+    """Keep the waiting receivers by channel and by ticket, in the order of arrival."""
 
     def __init__(self) -> None:
         self._by_channel: dict[str, dict[Waiting, None]] = {}
@@ -43,7 +46,7 @@ class WaitingRoom:
         self._latest_ticket = 0
 
     def draw_ticket(self) -> str:
-        """Return a place in line. The tickets of all processes sort by the time at which they were drawn."""
+        """Return a ticket. The tickets of all processes sort by the time of this call."""
         self._latest_ticket = max(self._latest_ticket + 1, time.monotonic_ns())
         return f"{self._latest_ticket:016x}"
 
@@ -63,7 +66,7 @@ class WaitingRoom:
         self._by_ticket.pop(waiting.ticket, None)
 
     def wake_ticket(self, ticket: str) -> bool:
-        """Wake the one with `ticket`; False if it does not wait here."""
+        """Wake the receiver with this ticket. Returns False if it doesn't wait in this process."""
         waiting = self._by_ticket.get(ticket)
         if waiting is None:
             return False
@@ -71,7 +74,7 @@ class WaitingRoom:
         return waiting.wake()
 
     def wake_first(self, *channels: str) -> None:
-        """Wake who has waited longest on the first of the channels that anybody waits on."""
+        """Wake the receiver that has waited longest on the first of the channels that has a receiver."""
         for channel in channels:
             while same_channel := self._by_channel.get(channel):
                 waiting = next(iter(same_channel))
