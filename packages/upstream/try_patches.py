@@ -1,7 +1,7 @@
-"""Applies the patches for other projects to pinned sdists and runs the tests.
+"""Apply the patches for other projects to pinned sdists and run the tests.
 
-``python packages/upstream/try_patches.py``. The tests of a patch fail without it and pass with it; the project's own,
-where its sdist has any, pass with it.
+``python packages/upstream/try_patches.py``: the tests of each patch must fail without it and pass with it. The
+project's tests, if its sdist has any, must pass with it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3"
 
 @dataclasses.dataclass(frozen=True)
 class Patch:
-    """A patch below this folder, the sdist that it is for, the tests that it adds, and the conftest.py for them."""
+    """A patch: its file below this folder, the sdist, the tests that it adds, and their conftest.py."""
 
     file: str
     requirement: str
     tests: str
     conftest: str = ""
-    python: tuple[int, int] = (3, 10)  # the first that it can be installed for
+    python: tuple[int, int] = (3, 10)  # the first suitable Python
 
 
 PATCHES = (
@@ -43,7 +43,7 @@ PATCHES = (
 
 
 def run(tree: Path, extra: Path, *tests: str) -> tuple[bool, str]:
-    """Whether these tests pass with the package in ``tree``, and what pytest printed."""
+    """Return whether these tests pass with the package in ``tree``, and the output of pytest."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tree, extra)))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", *tests]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
@@ -55,7 +55,11 @@ def apply(tree: Path, patch: Path) -> None:
 
 
 def attempt(patch: Patch, folder: Path, extra: Path) -> None:
-    """Raises SystemExit where something is not as it should be."""
+    """Try a patch.
+
+    Raises:
+        SystemExit: If a test has an unexpected result.
+    """
     tree = fetch(folder, patch.requirement)
     own = sorted(path.name for path in (tree / "tests").glob("test_*.py"))
     source = {path: path.read_bytes() for path in tree.rglob("*.py")}

@@ -1,9 +1,9 @@
-"""The tests of other channel layers, run on ``IPCChannelLayer``.
+"""Run the tests of other channel layers on ``IPCChannelLayer``.
 
-``python packages/channels-ipc/suites/layer_suite.py [--channels CHECKOUT]`` takes the tests of channels_redis, of the
-version that is installed, from its sdist; two of them it expects to fail on Redis. The sdist of Channels has none:
-``--channels`` names a checkout of it, whose tests of the layer in memory are then run as well. Fails where a test that
-applies fails, or one that does not apply is not there.
+``python packages/channels-ipc/suites/layer_suite.py [--channels CHECKOUT]`` gets the tests of the installed
+channels_redis version from its sdist. It expects two of them to fail on Redis. The sdist of Channels doesn't contain
+tests. With ``--channels``, the program also runs the tests of Channels' layer in memory from a checkout. It fails if an
+applicable test fails, or if the list of other tests contains a missing test.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import tempfile
 from pathlib import Path
 
 SUITES = Path(__file__).parent
-NEEDED = ("pytest-asyncio==1.5.0", "async-timeout==5.0.1")  # by these tests alone
+NEEDED = ("pytest-asyncio==1.5.0", "async-timeout==5.0.1")  # only these tests need them
 REDIS = "asks for keys, hosts or connections of Redis"
 IN_MEMORY = "looks into the dict of the layer in memory"
-# What does not apply, and why.
+# The tests that don't apply, with the reasons.
 DOES_NOT_APPLY = {
     "test_core.py::test_reject_bad_client_prefix": "wants an AssertionError; ours is a ValueError",
     "test_core.py::test_random_reset__client_prefix": "looks at client_prefix; names are the process's here",
@@ -45,7 +45,7 @@ DOES_NOT_APPLY = {
 
 
 def fetch(folder: Path, requirement: str) -> Path:
-    """What is in the sdist, fetched from the package index."""
+    """Return the folder of the extracted sdist from the package index."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*command, "--dest", folder, requirement], check=True)
     [archive] = folder.glob("*.tar.gz")
@@ -56,7 +56,11 @@ def fetch(folder: Path, requirement: str) -> Path:
 
 
 def run(tests: Path, names: list[str], extra: Path) -> None:
-    """Runs these files of tests but for those that do not apply. Raises SystemExit where one fails or is not known."""
+    """Run these test files without the tests that don't apply.
+
+    Raises:
+        SystemExit: If a test fails, or a test in the list doesn't exist.
+    """
     left_out = {test: why for test, why in DOES_NOT_APPLY.items() if test.partition("::")[0] in names}
     for test in left_out:
         file, _, name = test.partition("::")

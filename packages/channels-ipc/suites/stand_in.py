@@ -1,6 +1,6 @@
-"""A pytest plugin: ``IPCChannelLayer`` stands in for the layers whose tests are run.
+"""Replace the layers of other projects' tests with ``IPCChannelLayer``, as a pytest plugin.
 
-The layers of one test share a directory, as they would share a Redis; each test has its own.
+The layers of a test share a directory, as they would share a Redis server. Each test has a separate directory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _directory = ""
 
 
 class StandIn(IPCChannelLayer):
-    """Takes what is configured of a Redis, and does without."""
+    """Accept the configuration for Redis, and ignore its hosts."""
 
     def __init__(self, hosts: Any = None, **config: Any) -> None:
         super().__init__(path=os.path.join(_directory, "layer"), **config)
         _made.append(self)
 
     async def close_pools(self) -> None:
-        """There are none: what a name with "!" holds must stay."""
+        """Do nothing, because the layer has no pools, and the channels with "!" must keep their messages."""
 
 
 channels.layers.InMemoryChannelLayer = StandIn

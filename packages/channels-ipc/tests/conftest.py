@@ -1,4 +1,4 @@
-"""Layers in a directory of the test's own, and other processes that use it."""
+"""Provide layers in a temporary directory, and other processes that use it."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ layer = IPCChannelLayer(path=os.environ["LAYER"], capacity=int(os.environ.get("C
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs a test that is a coroutine in an event loop of its own."""
+    """Run a coroutine test in a new event loop."""
     if not asyncio.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = pyfuncitem._fixtureinfo.argnames
@@ -44,7 +44,7 @@ def path() -> Iterator[Path]:
 
 @pytest.fixture
 def make_layer(path: Path) -> Iterator[Callable[..., IPCChannelLayer]]:
-    """Makes layers that are closed after the test."""
+    """Return a function that creates layers, and close them after the test."""
     made = []
 
     def make(**config: Any) -> IPCChannelLayer:
@@ -63,7 +63,9 @@ def layer(make_layer: Callable[..., IPCChannelLayer]) -> IPCChannelLayer:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Starts Python code in another process that has a `layer` on the same path; killed after the test."""
+    """Return a function that runs Python code in another process with a `layer` on the same path. Kill it after the
+    test.
+    """
     started = []
 
     def start(code: str, *arguments: object, capacity: int = 100, **options: Any) -> "subprocess.Popen[str]":
@@ -92,7 +94,9 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 @pytest.fixture
 def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
-    """What receive() finds without waiting, or None: a message that was sent is there for the first look."""
+    """Return a function that receives without waiting, or returns None. The first check of receive() finds a sent
+    message.
+    """
 
     async def receive(layer: IPCChannelLayer, channel: str) -> dict[str, Any] | None:
         received = asyncio.create_task(layer.receive(channel))
@@ -108,7 +112,7 @@ def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] |
 
 @pytest.fixture
 def nothing_comes(receive_now: Callable[..., Any]) -> Callable[[IPCChannelLayer, str], Awaitable[None]]:
-    """Asserts that receive() on a channel finds nothing."""
+    """Return a function that asserts that a channel has no message."""
 
     async def check(layer: IPCChannelLayer, channel: str) -> None:
         assert await receive_now(layer, channel) is None
@@ -118,9 +122,9 @@ def nothing_comes(receive_now: Callable[..., Any]) -> Callable[[IPCChannelLayer,
 
 @pytest.fixture
 def soon() -> Callable[["asyncio.Task[Any]"], Awaitable[Any]]:
-    """What a task of this event loop returns within a few turns of it.
+    """Return a function that returns the result of a task after a few turns of the event loop.
 
-    Those who wait look for themselves only after a second, so a task that is done by then was woken.
+    Waiting receivers check their channels only after a second, so another process woke a task that is done earlier.
     """
 
     async def result(task: "asyncio.Task[Any]") -> Any:

@@ -1,4 +1,4 @@
-"""What happens where nobody reads: capacity and expiry."""
+"""Test capacity and expiry on channels without a reader."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Processes killed at any instant: no lock stays, nothing is torn, nothing comes twice."""
+"""Test processes that are killed at any time: no lock remains, and a message arrives complete and at most once."""
 
 import asyncio
 import os
@@ -94,11 +94,11 @@ def test_killed_over_and_over(start, make_layer, receive_now, tmp_path, path, se
     assert len(received) > 100
     assert [message for message, times in received.items() if times > 1] == []
 
-    # What the dead left goes, but for the messages on the channel that anybody may read.
+    # Remove the entries of dead processes, except the messages on the channel that any process may read.
     async def drain():
         while await receive_now(layer, "work"):
             pass
-        await layer.close()  # in the directory anew, a layer tidies it up
+        await layer.close()  # a layer that joins the directory again cleans it up
         for _ in range(200):
             await layer.send("other", {})
             await layer.receive("other")
@@ -112,7 +112,7 @@ def test_killed_over_and_over(start, make_layer, receive_now, tmp_path, path, se
 
 
 def test_killed_inside_a_transaction(start, layer, path):
-    """The lock is taken back from the dead, and what was not committed never happened."""
+    """Test that the kernel releases the lock of a dead process, and that its transaction has no effect."""
     process = start(
         """
     import lmdb

@@ -27,7 +27,7 @@ async def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_
 
 
 async def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
-    """Reply channels given up by their reader: what lies on them goes when it has expired, between what has not."""
+    """Test that expired messages on abandoned reply channels disappear between the other messages."""
     layer, brief = make_layer(capacity=1_000), make_layer(capacity=1_000, expiry=0.001)
     held = []
     for n in range(1_000):

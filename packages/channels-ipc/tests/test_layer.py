@@ -1,4 +1,4 @@
-"""The layer as a whole: flush, close, and what it refuses."""
+"""Test flush, close and the errors of the layer."""
 
 import asyncio
 

@@ -8,7 +8,7 @@ from channels.exceptions import ChannelFull
 
 
 def own_prefix(channel):
-    """Of a name from new_channel(), what all such names of its process begin with."""
+    """Return the common prefix of all new_channel() names of the process."""
     return channel[: channel.index("!") + 1]
 
 

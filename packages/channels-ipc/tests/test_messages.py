@@ -1,4 +1,4 @@
-"""Messages: what may be in one, and that each arrives once, in order, as it was sent."""
+"""Test the contents of messages, and that each message arrives once, in order and unchanged."""
 
 import asyncio
 

@@ -103,7 +103,7 @@ def one_that_printed(processes):
 
 
 def waiting(layer, count):
-    """Waits for a number of readers in other processes (nothing else is in the store)."""
+    """Wait for a number of readers in other processes. The store must not contain other entries."""
     end = time.monotonic() + 60
     while layer.statistics()["entries"] != count:
         assert time.monotonic() < end, "not as many readers"
@@ -231,7 +231,7 @@ def test_the_dead_are_forgotten(start, make_layer, path):
     async def scenario():
         await layer.send(channel, {"n": "too late"})
         await layer.group_send("group0", {})
-        await layer.close()  # in the directory anew, a layer tidies it up
+        await layer.close()  # a layer that joins the directory again cleans it up
         for _ in range(200):
             await layer.send("other", {})
         await layer.send("other", {})

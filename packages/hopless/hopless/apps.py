@@ -1,4 +1,4 @@
-"""``hopless`` in INSTALLED_APPS: its check says what of a project still hops."""
+"""Register the check that reports the remaining hops of a project, for ``hopless`` in INSTALLED_APPS."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from django.core.exceptions import RequestAborted
 class UntilClientGoes:
     """Cancel the task that enters this if the client disconnects, and end without an exception.
 
-    Listening begins when the task waits for something: a view that never waits can't be cancelled.
+    Listening starts when the task waits for something: a view that never waits can't be cancelled.
 
     Args:
         listen: A function that waits until the client disconnects, and then raises RequestAborted. The context manager

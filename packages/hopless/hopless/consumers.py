@@ -1,7 +1,7 @@
-"""Channels' consumers, without a hop to a thread before each message while no database connection is open.
+"""Handle messages of Channels' consumers without a hop to a thread while no database connection is open.
 
-Channels closes connections that are too old before a consumer handles a message, in a thread (channels pull request
-2090). A connection that is not open cannot be too old.
+Before a consumer handles a message, Channels closes old connections in a thread (channels pull request 2090). A
+connection that isn't open can't be old.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _lock = threading.Lock()
 
 
 def install() -> None:
-    """Lets consumers hop only while a database connection is open. Call it in asgi.py, before the first request.
+    """Let consumers hop only while a database connection is open. Call it in asgi.py, before the first request.
 
-    Where Channels lacks what this needs, nothing changes, and the logger ``hopless`` says so.
+    If Channels lacks a required function, nothing changes, and the logger ``hopless`` prints a warning.
     """
     from channels import consumer, db
 
@@ -35,7 +35,7 @@ def install() -> None:
     connection_created.connect(_remember, dispatch_uid="hopless.consumers")
 
     async def aclose_old_connections() -> None:
-        """Channels' own, where a connection is open."""
+        """Call Channels' function if a connection is open."""
         with _lock:
             is_open = any(map(private.is_open, _opened))
         if is_open:

@@ -1,4 +1,4 @@
-"""Keep the context variables of a request from the server's task, as a task of its own would."""
+"""Keep the context variables of a request from the server's task, as a separate task would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def isolated(serving: Coroutine[Any, Any, Result]) -> Awaitable[Result]:
     """Return an awaitable that runs a coroutine in a copy of the context.
 
     The server's task runs the coroutine, which saves a task. If this task has served a request before, or if the server
-    has no asyncio task, the coroutine gets a task of its own: code may store state by ``asyncio.current_task()``.
+    has no asyncio task, the coroutine gets a separate task: code may store state by ``asyncio.current_task()``.
     """
     if _has_served.get() or asyncio.current_task() is None:
         return asyncio.create_task(serving)

@@ -35,16 +35,16 @@ MESSAGE_STORAGES = {
     for name in ("cookie.CookieStorage", "fallback.FallbackStorage", "session.SessionStorage")
 }
 METHODS_WITHOUT_CSRF = {"GET", "HEAD", "OPTIONS", "TRACE"}  # RFC 9110, section 9.2.1
-SHORT_BODY = 2**16  # bytes: to hash as many takes about as long as a hop
+SHORT_BODY = 2**16  # bytes; hashing this number takes about as long as a hop
 
 
 def never(*_: Any) -> bool:
-    """The hook of this middleware never blocks."""
+    """Return False, for a hook that never blocks."""
     return False
 
 
 def always(*_: Any) -> bool:
-    """What is not known may block."""
+    """Return True, for a hook that may block."""
     return True
 
 
@@ -53,7 +53,7 @@ def _session_request(request: HttpRequest) -> bool:
 
 
 def _session_response(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """A session is written where it was changed, and in the response itself where cookies hold it."""
+    """Check whether the session changed, or whether the response itself must contain it, as with cookies."""
     session = getattr(request, "session", None)
     if session is None:
         return False
@@ -80,14 +80,14 @@ def _messages_request(request: HttpRequest) -> bool:
 
 def _messages_response(request: HttpRequest, response: HttpResponseBase) -> bool:
     storage = get_messages(request)
-    if isinstance(storage, list):  # the middleware of messages has not made one
+    if isinstance(storage, list):  # the message middleware has not created a storage
         return False
     name = f"{type(storage).__module__}.{type(storage).__qualname__}"
     return bool(name not in MESSAGE_STORAGES or private.messages_wait(storage))
 
 
 def _login_view(request: HttpRequest, callback: Any, args: Any, kwargs: Any) -> bool:
-    """Whether somebody is signed in is asked of the session, unless the user was loaded before."""
+    """Check whether the session must be read to find the user, because the user isn't loaded yet."""
     return not private.user_is_loaded(request)
 
 
@@ -97,7 +97,8 @@ def _locale_request(request: HttpRequest) -> bool:
 
 def _gzip_response(request: HttpRequest, response: Any) -> bool:
     accepted = "gzip" in request.META.get("HTTP_ACCEPT_ENCODING", "")
-    return bool(accepted and not response.streaming and len(response.content) >= 200)  # fewer are never compressed
+    # shorter responses are never compressed
+    return bool(accepted and not response.streaming and len(response.content) >= 200)
 
 
 def _hashes_much(request: HttpRequest, response: Any) -> bool:
@@ -108,7 +109,8 @@ def _not_found(request: HttpRequest, response: HttpResponseBase) -> bool:
     return bool(response.status_code == 404)
 
 
-# By its path, when a hook of a middleware of Django's may block. A hook without a predicate hops.
+# For the path of each middleware of Django, the predicates that return whether a call of a hook may block. A hook
+# without a predicate hops.
 KNOWN: dict[str, Mapping[str, Predicate]] = {
     "django.contrib.auth.middleware.AuthenticationMiddleware": {"request": never},
     "django.contrib.auth.middleware.LoginRequiredMiddleware": {"view": _login_view},
@@ -140,7 +142,10 @@ _PATHS = {path.rpartition(".")[2]: path for path in KNOWN}
 
 
 class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
-    """In front of a class of Django's: hooks run in a thread where ``blocks`` has no predicate, or one that says so."""
+    """Run the hooks of a class of Django in the event loop if their predicate in ``blocks`` returns False.
+
+    Other hooks, and hooks without a predicate, run in a thread.
+    """
 
     blocks: Mapping[str, Predicate] = {}
     of_django: type
@@ -179,8 +184,11 @@ class HopsToBlock(MiddlewareMixin):  # type: ignore[misc]
 
 @functools.cache
 def known(path: str) -> type:
-    """The class that stands for the middleware of Django's at ``path``, one of KNOWN: Django's itself where this
-    version lacks what is needed. Raises what importing it does."""
+    """Return the class that replaces Django's middleware at ``path``, which must be in KNOWN.
+
+    If this version of Django lacks a name that the class needs, return Django's class. Exceptions during the import
+    propagate.
+    """
     original: type = import_string(path)
     if not private.usable():
         return original
@@ -195,7 +203,7 @@ _loading = threading.RLock()
 def instead_of_djangos() -> Iterator[None]:
     """Replace Django's classes in their modules while a handler imports settings.MIDDLEWARE.
 
-    The settings keep Django's names, and a monitoring agent that wraps what is imported finds these classes.
+    The settings keep Django's names, and a monitoring agent that wraps imported classes finds the replacements.
     """
     with _loading, contextlib.ExitStack() as stack:
         for path in settings.MIDDLEWARE:

@@ -57,7 +57,7 @@ PARAMETERS = {"django.utils.connection:BaseConnectionHandler.all": "initialized_
 
 
 def _found(path: str) -> Any:
-    """What is at ``module:name``, or None."""
+    """Return the object at ``module:name``, or None."""
     try:
         return pkgutil.resolve_name(path)
     except (ImportError, AttributeError):
@@ -82,7 +82,7 @@ if not isinstance(_executors, contextvars.ContextVar):
 
 
 def missing() -> list[str]:
-    """The names that this version of Django or asgiref does not have. Needs configured settings."""
+    """Return the names that this version of Django or asgiref doesn't have. The settings must be configured."""
     lacking = [path for path in NAMES if _found(path) is None]
     for path, name in ATTRIBUTES:
         if (made := _found(path)) is None or not hasattr(made(), name):
@@ -95,7 +95,7 @@ def missing() -> list[str]:
 
 @functools.cache
 def usable() -> bool:
-    """Whether nothing is missing; else the logger ``hopless`` says what is, once."""
+    """Return whether no name is missing. Otherwise, the logger ``hopless`` reports the missing names once."""
     import asgiref
     import django
 
@@ -110,20 +110,22 @@ def usable() -> bool:
 
 
 def receivers(signal: Signal, sender: Any) -> tuple[list[Any], list[Any]]:
-    """The synchronous and the asynchronous receivers that a signal from ``sender`` reaches."""
+    """Return the synchronous and the asynchronous receivers of a signal from ``sender``."""
     synchronous, asynchronous = signal._live_receivers(sender)
     return synchronous, asynchronous
 
 
 def closes_nothing(response: HttpResponseBase) -> bool:
-    """Whether ``response.close()`` runs no code but Django's own for a response without files: the closer of the
-    request, and ``request_finished``."""
+    """Return whether ``response.close()`` runs only Django's code, for a response without files.
+
+    This code is the closer of the request, and ``request_finished``.
+    """
     close = getattr(response.close, "__func__", None)
     return close is HttpResponseBase.close and len(response._resource_closers) <= 1
 
 
 def close_unsent(response: HttpResponseBase) -> None:
-    """What ``response.close()`` does, but for sending ``request_finished``."""
+    """Close the response as ``response.close()`` does, without ``request_finished``."""
     for close in response._resource_closers:
         with contextlib.suppress(Exception):
             close()
@@ -132,10 +134,10 @@ def close_unsent(response: HttpResponseBase) -> None:
 
 
 def nothing_is_initialised() -> bool:
-    """Whether this asynchronous task has made neither a database connection nor a cache, used or not.
+    """Return whether this asynchronous task has created neither a database connection nor a cache, used or not.
 
-    ``all(initialized_only=True)`` of both says the same, and costs more than closing a response does. asgiref 3.12, for
-    Python 3.10, has other names: there the answer is no.
+    ``all(initialized_only=True)`` of both gives the same result, but takes longer than closing a response. asgiref
+    3.12, for Python 3.10, has other names. With this version, the result is always False.
     """
     try:
         storages = (connections._connections._get_storage(), caches._connections._storage)
@@ -158,7 +160,7 @@ def connections_of_thread() -> dict[str, Any]:
 
 
 def is_open(connection: Any) -> bool:
-    """Whether a database connection is open. Not known is yes."""
+    """Return whether a database connection is open. An unknown connection counts as open."""
     return getattr(connection, "connection", True) is not None
 
 
@@ -174,8 +176,8 @@ def is_clean(connection: Any) -> bool:
 def forget_closed_connections() -> None:
     """Remove this thread's connection objects that are closed.
 
-    Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a thread
-    of its own.
+    Such an object may hold the state of a request, such as a tenant. The next request gets a new object, as in a new
+    thread.
     """
     for alias, connection in connections_of_thread().items():
         if not is_open(connection) and is_clean(connection):
@@ -183,22 +185,22 @@ def forget_closed_connections() -> None:
 
 
 def user_is_loaded(request: HttpRequest) -> bool:
-    """Whether the user of a request has been asked for already. Not known is no."""
+    """Return whether the user of a request is already loaded. If this is unknown, return False."""
     return hasattr(request, "_cached_user")
 
 
 def csrf_is_checked(request: HttpRequest) -> bool:
-    """Whether the CSRF token of a request has been compared already. Not known is no."""
+    """Return whether the CSRF token of a request was already compared. If this is unknown, return False."""
     return bool(getattr(request, "csrf_processing_done", False))
 
 
 def messages_wait(storage: Any) -> bool:
-    """Whether a storage of messages has something to write. Not known is yes."""
+    """Return whether a message storage has changes to write. If this is unknown, return True."""
     return bool(getattr(storage, "used", True) or getattr(storage, "added_new", True))
 
 
 def language_is_loaded(language: str) -> bool:
-    """Whether the catalogue of a language has been read from its files already."""
+    """Return whether the catalogue of a language is already loaded."""
     return language in trans_real._translations
 
 

@@ -1,8 +1,8 @@
-"""The tests of Channels, with ``hopless.consumers`` installed and without: the same ones pass.
+"""Run the tests of Channels with and without ``hopless.consumers``, and compare the results.
 
-``python packages/hopless/suites/channels_suite.py CHECKOUT`` takes a checkout of Channels, because its sdist has no
-tests, and runs them in an environment of its own with the Channels of the checkout; those that need a browser are left
-out. Fails where a test has another outcome, or no consumer has asked what ``hopless.consumers`` puts in place.
+``python packages/hopless/suites/channels_suite.py CHECKOUT`` needs a checkout of Channels, because its sdist has no
+tests. It runs the tests in a separate environment with the Channels of the checkout, without the tests that need a
+browser. It fails if a test has another outcome, or if no consumer has called the function of ``hopless.consumers``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ ASKED = re.compile(r"^hopless: consumers asked (\d+) times, and changed threads 
 
 
 def run(python: Path, checkout: Path, *more: str) -> tuple[set[tuple[str, ...]], str]:
-    """Each test and its outcome, and what was printed. Raises SystemExit where none ran."""
+    """Return the outcome of each test, and the output.
+
+    Raises:
+        SystemExit: If no test ran.
+    """
     environment = {**os.environ, "PYTHONPATH": str(SUITES), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [python, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", f"--ignore={WITH_A_BROWSER}"]
     done = subprocess.run([*command, *more, "tests"], cwd=checkout, env=environment, capture_output=True, text=True)

@@ -1,8 +1,8 @@
-"""What a request costs in Django's own ASGI application and in that of ``hopless``: hops, threads and CPU.
+"""Measure the hops, threads and CPU time of a request in Django's ASGI application and in ``hopless``.
 
 ``python packages/hopless/suites/cost.py`` calls both in one process, without a server, interleaved, with the seven
-middleware of ``startproject``. Hops and threads are counted exactly; CPU is the median of the rounds. A server adds the
-same to both: behind one the ratio is closer to 1.
+middleware of ``startproject``. The numbers of hops and threads are exact. The CPU time is the median of the rounds. A
+server adds the same time to both, so the ratio is closer to 1 behind a server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATHS = {"synchronous view": "/ok/", "asynchronous view": "/async/ok/"}
 
 
 async def cpu(application: Any, path: str, requests: int) -> float:
-    """The CPU time of a request, in ms."""
+    """Return the CPU time of a request in ms."""
     from tests.conftest import ask
 
     async def some() -> None:

@@ -1,6 +1,6 @@
-"""Hops and threads of one request to an ASGI application, as JSON: ``python count_hops.py MODULE PATH...``.
+"""Print the hops and threads of a request to an ASGI application as JSON: ``python count_hops.py MODULE PATH...``.
 
-``MODULE`` has the ``application``. Each path is asked three times before it is counted.
+``MODULE`` contains the ``application``. The program requests each path three times before it counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ counted = runpy.run_path(str(Path(__file__).parents[1] / "tests" / "counting.py"
 
 
 async def ask(application: Any, path: str) -> None:
-    """Raises SystemExit where it is not answered with 200."""
+    """Request a path.
+
+    Raises:
+        SystemExit: If the status isn't 200.
+    """
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": b"", "headers": [(b"host", b"127.0.0.1")],

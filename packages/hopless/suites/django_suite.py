@@ -1,11 +1,14 @@
-"""Django's own tests, of the version that is installed: the same ones fail with ``hopless`` as without it.
+"""Run the tests of the installed Django version with and without ``hopless``, and compare the failures.
 
-``python packages/hopless/suites/django_suite.py [--django 6] [--mutants] [APP...]`` takes the tests from Django's
-sdist. Forced through the asynchronous chain a few tests fail that assert synchronous details; the lists of both runs
-have to be equal. With ``--mutants`` each predicate by itself says "never blocks", and the tests of its app run again:
-those that then fail are named. What they do not notice (hooks that only take long), ``tests/test_predicates.py`` does.
-``--django 6`` does all this with the newest Django 6, in an environment of its own, of a Python that is new enough; the
-package's own tests run there first.
+``python packages/hopless/suites/django_suite.py [--django 6] [--mutants] [APP...]`` gets the tests from Django's sdist.
+Some tests check synchronous details, so they fail in the asynchronous chain. The same tests must fail in both runs.
+
+With ``--mutants``, one predicate at a time claims that its hook never blocks, and the tests of its app run again. The
+program prints the additional failures. ``tests/test_predicates.py`` covers the predicates whose hooks only take long,
+which these tests can't detect.
+
+``--django 6`` does this with the newest Django 6, in a separate environment with a suitable Python. It also runs the
+tests of this package, before the other tests.
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ import django
 from hopless.middleware import KNOWN, never
 
 PACKAGE = Path(__file__).parents[1]
-PYTHONS = {"6": ("3.14", "3.13", "3.12")}  # that a Django can be installed for, where this one may be too old
+PYTHONS = {"6": ("3.14", "3.13", "3.12")}  # the Python versions for a Django version, if the current Python is too old
 TOOLS = ("pytest==9.1.1", "pytest-timeout==2.4.0")
 RUN = Path(__file__).with_name("run_tests.py")
-# Where middleware, handlers and the test client matter.
+# The test apps that depend on middleware, handlers and the test client.
 APPS = [
     *(
         "asgi",
@@ -43,7 +46,7 @@ APPS = [
     *("redirects_tests", "requests_tests", "responses", "sessions_tests", "sites_tests", "staticfiles_tests"),
     *("template_tests", "test_client", "test_client_regress", "view_tests"),
 ]
-# The app that tests a middleware, by the third part of its path.
+# The test app of each middleware, by the third part of the middleware's path.
 APP_OF = {
     **{name: f"{name}_tests" for name in ("auth", "csrf", "flatpages", "messages", "redirects")},
     **dict.fromkeys(("common", "gzip", "http"), "middleware"),
@@ -55,7 +58,7 @@ RAN = re.compile(r"^Ran (\d+) tests", re.MULTILINE)
 
 
 def sdist(folder: Path) -> Path:
-    """The folder ``tests`` of the sdist of the Django that is installed, fetched from the package index."""
+    """Return the folder ``tests`` of the sdist of the installed Django, from the package index."""
     version = django.__version__
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*command, "--dest", folder, f"Django=={version}"], check=True)
@@ -68,7 +71,11 @@ def sdist(folder: Path) -> Path:
 def run(
     folder: Path, way: str, arguments: list[str], python: str | Path = sys.executable, program: str = "runtests.py"
 ) -> tuple[int, set[str]]:
-    """How many tests a program of a folder ran, and which failed. Raises SystemExit where they did not run."""
+    """Run the tests of a folder, and return the number of tests and the failed ones.
+
+    Raises:
+        SystemExit: If the tests did not run.
+    """
     command = [python, "-W", "ignore", RUN, way, program, *arguments, "--parallel", "1", "--verbosity", "0"]
     printed = subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
     if (ran := RAN.search(printed)) is None:
@@ -77,7 +84,7 @@ def run(
 
 
 def python_for(series: str) -> str | None:
-    """A Python that a Django can be installed for: on PATH, or one of pyenv's."""
+    """Return a Python for this Django version, on PATH or from pyenv."""
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for version in PYTHONS[series]:
         for python in (shutil.which(f"python{version}"), *sorted(root.glob(f"{version}.*/bin/python"))):
@@ -87,7 +94,7 @@ def python_for(series: str) -> str | None:
 
 
 def elsewhere(series: str, arguments: list[str]) -> int:
-    """Runs this, and the package's own tests, with the newest Django of a series, in an environment of its own."""
+    """Run this program and the tests of the package with the newest Django of a series, in a separate environment."""
     if (python := python_for(series)) is None:
         pythons = ", ".join(f"Python {version}" for version in reversed(PYTHONS[series]))
         print(

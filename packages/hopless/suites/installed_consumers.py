@@ -1,4 +1,4 @@
-"""A plugin of pytest that installs ``hopless.consumers``, and says in the end how often consumers asked it."""
+"""Install ``hopless.consumers`` as a pytest plugin, and report at the end how often consumers called it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""A project of others in an empty environment, with one line of its asgi.py changed and without.
+"""Compare another project with and without one changed line in its asgi.py, in an empty environment.
 
-``python packages/hopless/suites/own_project.py`` takes Django Debug Toolbar's sdist: its example project, which has
-WhiteNoise between Django's middleware, and its tests. ``hopless`` is built and installed, as wheel and as sdist. Hops
-and threads of a request are counted with the line, and with the line as it was; the tests have to end as they did, with
-the middleware of ``hopless`` in place as well.
+``python packages/hopless/suites/own_project.py`` gets the sdist of Django Debug Toolbar, which has tests and an example
+project with WhiteNoise between Django's middleware. The program builds and installs ``hopless`` as a wheel and as an
+sdist. It counts the hops and threads of a request with the changed line and with the original line. The tests must give
+the same results with the middleware of ``hopless``.
 
-With ``--speed`` both states are measured side by side by this repository's benchmark, ``python -m loadtests run --app
-... --base ...``, which takes what else is given: ``--speed --blocks 2``.
+With ``--speed``, this repository's benchmark also measures both states side by side, with ``python -m loadtests run
+--app ... --base ...`` and the other options: ``--speed --blocks 2``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NEEDED = ("django-csp==4.0", "django-template-partials==25.3", "html5lib==1.1", 
 PATHS = ("/", "/async/")
 STOCK = "from django.core.asgi import get_asgi_application\n"
 OURS = "from hopless import get_asgi_application\n"
-# As one deploys it: the example is for development, and shows the toolbar.
+# The settings of a deployment, because the example's settings are for development and show the toolbar.
 DEPLOYED = """
 from example.async_.settings import *
 
@@ -45,7 +45,7 @@ MIDDLEWARE = [path for path in MIDDLEWARE if not path.startswith("debug_toolbar.
 
 
 def built(folder: Path) -> tuple[Path, Path]:
-    """The wheel and the sdist of this package."""
+    """Build the wheel and the sdist of this package, and return their paths."""
     pip(Path(sys.executable), "--target", folder / "flit", FLIT)
     code = f"from flit_core import buildapi as b; b.build_wheel({str(folder)!r}); b.build_sdist({str(folder)!r})"
     env = {**os.environ, "PYTHONPATH": str(folder / "flit")}
@@ -60,19 +60,23 @@ def pip(python: Path, *arguments: str | Path) -> None:
 
 
 def fetched(folder: Path) -> Path:
-    """The project, from its sdist, with settings as it is deployed."""
+    """Return the folder of the project from its sdist, with settings for a deployment."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
     subprocess.run([*command, "--dest", folder, PROJECT], check=True)
     [archive] = folder.glob("django_debug_toolbar-*.tar.gz")
     shutil.unpack_archive(archive, folder, filter="data")
     project = Path(str(archive).removesuffix(".tar.gz"))
     (project / "deployed.py").write_text(DEPLOYED, encoding="utf-8")
-    shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from the folder that has it
+    shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from the folder with manage.py
     return project
 
 
 def change(project: Path, old: str, new: str) -> None:
-    """Changes one line of its asgi.py. Raises SystemExit where that line is not there."""
+    """Change a line of the project's asgi.py.
+
+    Raises:
+        SystemExit: If the file doesn't contain the line exactly once.
+    """
     file = project / "example" / "asgi.py"
     text = file.read_text(encoding="utf-8")
     if text.count(old) != 1:
@@ -81,7 +85,7 @@ def change(project: Path, old: str, new: str) -> None:
 
 
 def hops(python: Path, project: Path, what: str) -> dict[str, Any]:
-    """Hops and threads of a request, by its path, with the asgi.py as it is now."""
+    """Return the hops and threads of a request by path, with the current asgi.py."""
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "deployed", "PYTHONPATH": str(project)}
     command = [python, SUITES / "count_hops.py", "example.asgi", *PATHS]
     printed = subprocess.run(command, cwd=project, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -92,7 +96,11 @@ def hops(python: Path, project: Path, what: str) -> dict[str, Any]:
 
 
 def measure(python: Path, project: Path, arguments: list[str]) -> None:
-    """Both states side by side, on Uvicorn. Raises SystemExit where the benchmark is not there."""
+    """Measure both states side by side on Uvicorn.
+
+    Raises:
+        SystemExit: If the benchmark is missing or fails.
+    """
     if not (BENCHMARK / "loadtests").is_dir():
         sys.exit("--speed needs the repository of the benchmark, which this package is from")
     changed = project.with_name("changed")

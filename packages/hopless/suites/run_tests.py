@@ -1,10 +1,11 @@
-"""Tests with Django's synchronous test client forced through the asynchronous chain of middleware.
+"""Run tests with Django's synchronous test client forced through the asynchronous chain of middleware.
 
-``python run_tests.py stock|hopless|MUTANT runtests.py ARGUMENTS...``, in the folder ``tests`` of Django's sdist;
-``django test ARGUMENTS...`` instead of ``runtests.py``, in a project's folder, runs those of a project. With
-``hopless`` the classes of ``hopless.middleware`` stand in for Django's wherever these are imported; a mutant is a
-middleware's path and one of its hooks (``django...SessionMiddleware:response``), whose predicate then says that it
-never blocks. With ``whole-stock`` and ``whole-hopless``, each request goes through a complete ASGI handler.
+``python run_tests.py stock|hopless|MUTANT runtests.py ARGUMENTS...`` runs in the folder ``tests`` of Django's sdist. To
+run the tests of a project, use ``django test ARGUMENTS...`` instead of ``runtests.py`` in its folder.
+
+With ``hopless``, the classes of ``hopless.middleware`` replace Django's in all imports. A mutant is a middleware's path
+and one of its hooks (``django...SessionMiddleware:response``), whose predicate then always returns that it doesn't
+block. With ``whole-stock`` and ``whole-hopless``, each request goes through a complete ASGI handler.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MODULES = ("django", "pytest")
 
 
 def force_asynchronous() -> None:
-    """Lets the synchronous client load and call the middleware as an ASGI handler does."""
+    """Let the synchronous client load and call the middleware as an ASGI handler does."""
     from asgiref.sync import async_to_sync
     from django.core.handlers.base import BaseHandler
     from django.test.client import ClientHandler
@@ -40,7 +41,7 @@ def force_asynchronous() -> None:
 
 
 def substitute(mutant: str = "") -> None:
-    """Puts the classes of ``hopless.middleware``, and its handler, in the modules of Django's that they stand for."""
+    """Replace Django's classes and handler in their modules with the classes of ``hopless``."""
     from django.core import asgi
     from django.core.handlers import asgi as handlers
     from hopless import middleware

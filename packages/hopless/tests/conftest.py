@@ -33,9 +33,9 @@ def run(*coroutines):
 
 
 async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
-    """What an application answers: status, headers, body; None if nothing.
+    """Return the status, headers and body of an application's answer, or None.
 
-    The client goes after ``gone_after``: seconds, or what waits for it.
+    The client disconnects after ``gone_after``, a number of seconds or an awaitable.
     """
     where, _, query = path.partition("?")
     scope = {

@@ -75,7 +75,7 @@ REQUESTS = [
 
 
 def comparable(answer):
-    """Without what is random: keys, dates, addresses in a traceback, and compressed bytes with their length."""
+    """Remove random parts: keys, dates, addresses in a traceback, and compressed bytes with their length."""
     if answer is None:
         return None
     status, headers, body = answer

@@ -1,4 +1,4 @@
-"""``manage.py check`` says what of a project still hops, and why."""
+"""Test that ``manage.py check`` reports the remaining hops of a project, with reasons."""
 
 import io
 import logging

@@ -31,7 +31,7 @@ def test_a_view_is_cancelled_where_its_client_goes(app):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout")
 def test_a_view_and_its_client_that_goes_can_both_cancel(app):
-    """The view runs in the server's task: each cancellation ends what it is meant for."""
+    """Test that each cancellation ends the right code, because the view runs in the server's task."""
     in_time, gone = run(ask(app, "/times-out/?after=0.01"), ask(app, "/times-out/?after=60", gone_after=0.01))
     assert in_time[2] == b"in time"
     assert gone is None
@@ -65,7 +65,7 @@ def test_a_connection_that_is_opened_after_the_client_has_gone_is_closed(make):
 
 
 def test_a_server_that_stops_cancels_the_request(app):
-    """Its view has cleaned up before the request ends, and no task of it goes on."""
+    """Test that the view cleans up before the request ends, and that none of its tasks continues."""
     later.pop("cancelled", None)
 
     async def main():

@@ -1,4 +1,4 @@
-"""What could go wrong where threads are kept and hops are left out: tasks that stay, forks, floods."""
+"""Test the risks of kept threads and fewer hops: remaining tasks, forks and floods."""
 
 import asyncio
 import gc
@@ -37,7 +37,10 @@ def test_a_task_that_outlives_its_request_can_ask_the_database(make):
 
 
 def test_a_job_that_nobody_waits_for_holds_up_no_other_request(app):
-    """It ends before its request is closed, as with Django's own; the others have threads of their own meanwhile."""
+    """Test that the job ends before its request is closed, as with Django's application.
+
+    Other requests use other threads in the meantime.
+    """
     stop.clear()
 
     async def main():
@@ -86,7 +89,7 @@ def test_a_threading_local_stays_in_its_thread_as_under_wsgi():
 
 
 class HostsOfTheDatabase(list):
-    """ALLOWED_HOSTS that asks the database, as projects with a site for each customer have it."""
+    """Query the database in ALLOWED_HOSTS, as projects with a site for each customer do."""
 
     def __iter__(self):
         User.objects.count()
@@ -112,7 +115,7 @@ def test_atomic_requests_are_rolled_back(app):
 
 
 def test_persistent_connections_are_kept_and_none_leaks():
-    """CONN_MAX_AGE is set: a connection a thread, for as long as the thread is kept."""
+    """Test that each kept thread keeps one connection with CONN_MAX_AGE."""
     opened = []
 
     def count(connection, **_):
@@ -134,7 +137,7 @@ def test_persistent_connections_are_kept_and_none_leaks():
         connection_created.disconnect(count)
     assert len(opened) <= 1 + 6
     for thread in [one for one in threading.enumerate() if one.name.startswith("hopless")]:
-        thread.join(0.2)  # those that were too many end
+        thread.join(0.2)  # surplus threads end
     assert sum(connection.connection is not None for connection in opened) <= 2
 
 
@@ -149,7 +152,7 @@ def test_a_thousand_slow_requests_at_once_wait_for_none_of_the_others():
 
     assert asyncio.run(main()) == {200}
     deadline = time.monotonic() + 30
-    while hopless_threads() > 100 and time.monotonic() < deadline:  # those of other tests are there as well
+    while hopless_threads() > 100 and time.monotonic() < deadline:  # includes the threads of other tests
         time.sleep(0.01)
     assert hopless_threads() <= 100
 
@@ -179,7 +182,7 @@ def test_many_requests_of_each_kind_leave_neither_threads_nor_objects(number):
 
 
 def memory():
-    """What the process has resident, in kB; 0 where /proc does not say."""
+    """Return the resident memory of the process in kB, or 0 without /proc."""
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))

@@ -1,4 +1,4 @@
-"""Both ends of a request: its body, and what is done as it is closed, where request_finished is not sent as well."""
+"""Test the body of a request and the code that closes it, also without request_finished."""
 
 import asyncio
 import contextlib
@@ -80,7 +80,7 @@ SETTINGS = {"ROOT_URLCONF": __name__, "CACHES": {"default": {"BACKEND": f"{__nam
 
 
 def served(make, path, **options):
-    """What a request left in ``seen``, and the urlconf that was set after it."""
+    """Return the values that a request left in ``seen``, and the urlconf that was set after it."""
     seen.clear()
 
     async def main():

@@ -62,7 +62,7 @@ applications = [get_asgi_application(), get_asgi_application(whole=True)]
 ids = [one.id for one in checks.hops()]
 print(json.dumps([applications, said, ids, middleware.SecurityMiddleware is SecurityMiddleware]))
 """
-# What is documented, or in asgiref's README: https://docs.djangoproject.com/en/5.2/.
+# Documented names, also in asgiref's README: https://docs.djangoproject.com/en/5.2/.
 DOCUMENTED = {
     "asgiref.sync": {"ThreadSensitiveContext", "iscoroutinefunction", "sync_to_async"},
     "django.apps": {"AppConfig"},

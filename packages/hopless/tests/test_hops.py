@@ -1,4 +1,4 @@
-"""How often a request changes threads, exactly."""
+"""Test the exact number of thread changes of a request."""
 
 import asyncio
 import gc
@@ -43,7 +43,7 @@ def test_one_that_asks_the_database_takes_another_for_its_connection():
 
 @pytest.mark.parametrize(("place", "hops"), [(0, [2, 1]), (3, [2, 1]), (7, [2, 1])])
 def test_synchronous_middleware_takes_a_hop(place, hops):
-    """The middleware stands before, between or after Django's."""
+    """Test a synchronous middleware before, between or after Django's."""
     synchronous = "tests.project.middleware.synchronous"
     with override_settings(MIDDLEWARE=[*SEVEN[:place], synchronous, *SEVEN[place:]]):
         app = get_asgi_application()
@@ -60,7 +60,7 @@ def test_nobody_gets_a_thread_before_it_is_needed():
 
 def test_without_substitution_middleware_hops_as_before_in_threads_that_are_kept():
     hops, threads = served(get_asgi_application(substitute=False), "/ok/", "/ok/")
-    assert (hops, threads) == (14, 0)  # neither request_started nor request_finished has one of its own
+    assert (hops, threads) == (14, 0)  # request_started and request_finished don't need separate hops
 
 
 def test_whole_runs_view_and_middleware_in_one_thread():

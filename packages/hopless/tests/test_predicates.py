@@ -18,7 +18,8 @@ GZIP = {"headers": [(b"accept-encoding", b"gzip")]}
 FOREIGN = {"SESSION_ENGINE": "tests.project.sessions"}
 STORAGE = {"MESSAGE_STORAGE": "tests.project.sessions.Messages"}
 IN_SESSIONS = {"CSRF_USE_SESSIONS": True}
-# What each has to see: the last part of a middleware's path and its hook; settings, a path, options of the request.
+# The conditions that each predicate must see: the last part of a middleware's path and its hook, settings, a path, and
+# options of the request.
 SEEN = [
     ("LoginRequiredMiddleware:view", {}, "/async/ok/", {}),
     ("FlatpageFallbackMiddleware:response", {}, "/nothing/", {}),

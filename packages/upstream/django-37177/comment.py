@@ -1,4 +1,4 @@
-"""Writes comment.md, for Django's ticket #37177, from a run of the study ``hops``: ``python comment.py RUN``."""
+"""Write comment.md for Django's ticket #37177 from a run of the study ``hops``: ``python comment.py RUN``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-# Label of the study, what it is.
+# The labels of the study and their descriptions.
 ROWS = {
     "asgi": "Django as it is, the seven middleware of `startproject`",
     "synchronous-middleware": "the same with `async_capable = False` (as #21523 would have it)",

@@ -10,5 +10,5 @@ RECORDS = []
 
 
 def record(moment, number, state):
-    """Record what a request saw at a moment."""
+    """Record the state that a request saw at a moment."""
     RECORDS.append([number, moment, state])

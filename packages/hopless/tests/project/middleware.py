@@ -1,4 +1,4 @@
-"""Middleware of a third party: of each style, and one that fails where its header says."""
+"""Define third-party middleware of each style. A middleware fails if the request asks for it."""
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpResponse
@@ -37,7 +37,7 @@ class Mixed(MiddlewareMixin):
 
 
 def synchronous(get_response):
-    """A function that knows no asynchronous mode."""
+    """Provide a function without an asynchronous mode."""
 
     def middleware(request):
         response = get_response(request)
@@ -48,7 +48,7 @@ def synchronous(get_response):
 
 
 class Asynchronous:
-    """A class for asynchronous mode alone."""
+    """Provide a class that supports only the asynchronous mode."""
 
     sync_capable = False
     async_capable = True

@@ -1,12 +1,12 @@
-"""A session engine and a message storage that are not Django's own."""
+"""Define a session engine and a message storage outside Django."""
 
 from django.contrib.messages.storage.fallback import FallbackStorage
 from django.contrib.sessions.backends import db
 
 
 class SessionStore(db.SessionStore):
-    """Of this module, so of another engine."""
+    """Belong to this module, so the engine is not Django's."""
 
 
 class Messages(FallbackStorage):
-    """Of this module, so another storage."""
+    """Belong to this module, so the storage is not Django's."""

@@ -135,7 +135,7 @@ async def aslow(request):
 
 
 def in_thread(request):
-    """The thread, and what an earlier request left in it."""
+    """Return the thread, and the value that an earlier request left in it."""
     found = getattr(local, "left", None)
     local.left = request.GET.get("leave")
     return JsonResponse({"thread": threading.get_ident(), "left": found})
@@ -156,7 +156,7 @@ async def outlives(request):
 
 
 async def leaves_a_job(request):
-    """A job in the request's thread that nobody waits for."""
+    """Start a job in the request's thread, and don't wait for it."""
     later["job"] = asyncio.create_task(sync_to_async(stop.wait)())
     await asyncio.sleep(0)
     return HttpResponse("left")
@@ -192,7 +192,7 @@ async def times_out(request):
 
 
 async def streams_for_ever(request):
-    """Parts until the client goes; it says when it was closed."""
+    """Send parts until the client disconnects, and record the end of the generator."""
 
     async def parts():
         try:
