@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadtests.commands.console import say
+from loadtests.commands.console import err, say, waiting
 
 
 def command() -> None:
@@ -10,7 +10,8 @@ def command() -> None:
 
     It reads the run's token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """
-    from loadtests.engines import load_token
+    with waiting(err):
+        from loadtests.engines import load_token
 
     token = load_token.given(load_token.STDIN)
     assert token is not None

@@ -55,10 +55,13 @@ def commands_of(block):
         words = shlex.shlex(line.strip().removeprefix("$ "), posix=True, punctuation_chars=True)
         words.whitespace_split = True
         command = []
-        for word in [*words, ";"]:
+        words = iter([*words, ";"])
+        for word in words:
             if word in ("&&", ";", "|"):
                 yield tuple(command)
                 command = []
+            elif word in ("<", ">"):
+                next(words)  # the file
             else:
                 command.append(STAND_INS.get(word, word))
 
@@ -116,7 +119,7 @@ def test_there_are_commands_to_look_at():
 
 def test_the_variables_before_a_command_are_knobs():
     variables = [(one.page, variable) for one in COMMANDS for variable in one.variables]
-    names = {*setups.KNOBS, *setups.prefixed(dict.fromkeys(setups.KNOBS, ""))}
+    names = {*setups.KNOBS, *setups.prefixed(dict.fromkeys(setups.KNOBS, "")), "LOAD_TOKEN_FILE"}
     assert [one for one in variables if one[1].partition("=")[0] not in names] == []
 
 

@@ -30,7 +30,7 @@ def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run)
         "none by gunicorn; daphne 14 and uvicorn 240.",
     )
     assert top.rest[0].startswith("Requests lost at 40 requests/s for /wait?ms=20 while a worker is killed: none")
-    assert top.chart.title == "Requests lost: none by 1 of 3"
+    assert top.chart.spec["title"]["text"] == "Requests lost: none by 1 of 3"
     values = {row["label"]: row["value"] for row in drawn(top.chart, "value")}
     assert list(values.items()) == [("gunicorn", 0), ("daphne", 14), ("uvicorn", 240)]
     assert top.table.columns[:3] == ("setup", "lost reload", "lost kill")
@@ -49,7 +49,7 @@ def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_
         "Most database connections open at once with 10 connections: gunicorn 1 and daphne 40.",
         "Database connections left behind with 10 connections: none by gunicorn; daphne 39.",
     )
-    assert top.chart.title == "Most database connections open at once: 1 to 40"
+    assert top.chart.spec["title"]["text"] == "Most database connections open at once: 1 to 40"
     assert [row["note"] for row in drawn(top.chart, "note")] == ["1", "40 (39 left)", "not known"]
     assert rows_of(top.table)["uvicorn"][1:3] == [DASH, DASH]
     assert any(one.startswith("Throughput ") for one in top.rest)
@@ -58,7 +58,7 @@ def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_
 def test_a_range_is_said_where_the_setups_are_many_and_figures_where_no_count_is_known(build_run):
     run = build_run(labels=tuple(f"setup-{place}" for place in range(9)), tests=(OPEN,), blocks=1)
     assert page_of(run).top.lead[0].startswith("Throughput with 10 connections: ")
-    assert page_of(run).top.chart.title == "No verdict after 1 block"
+    assert page_of(run).top.chart.spec["title"]["text"] == "No verdict after 1 block"
     resaved(run, lambda trial: {"gauges": {"connections": ((0.0, int(trial.label[-1]) // 2),)}})
     assert page_of(run).top.lead == (
         "Most database connections open at once with 10 connections: "

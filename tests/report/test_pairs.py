@@ -28,7 +28,9 @@ def test_each_is_compared_with_its_own_baseline_and_with_nothing_else(run):
     said = page.findings[0].answer
     assert said == "Each against its own baseline: b-tls 2.0× the response time; equivalent within ±3%: c-tls."
     assert page.certainty == "All intervals hold together with 95% confidence, adjusted for 6 comparisons."
-    assert page.top.chart.title == "1 of 2 differ from their own baselines: b-tls 2.0× the response time"
+    assert (
+        page.top.chart.spec["title"]["text"] == "1 of 2 differ from their own baselines: b-tls 2.0× the response time"
+    )
     [table] = section(page, "verdicts").tables
     assert table.caption.endswith("against its own baseline")
     assert {row[0].text: row[0].detail for row in table.rows} == {"b-tls": "against b", "c-tls": "against c"}
@@ -42,7 +44,7 @@ def test_each_is_compared_with_its_own_baseline_and_with_nothing_else(run):
 def test_where_nothing_differs_that_is_the_answer(run):
     page = page_of(run(**{**TWO, "b_tls": 1}))
     assert page.findings[0].answer == "Each against its own baseline: equivalent within ±3%: b-tls and c-tls."
-    assert page.top.chart.title == "No significant difference from its own baseline after 10 blocks"
+    assert page.top.chart.spec["title"]["text"] == "No significant difference from its own baseline after 10 blocks"
 
 
 def test_where_many_differ_the_brief_answer_names_the_ends(run):

@@ -147,7 +147,7 @@ def test_a_picture_is_valid_light_and_folded_in_the_page(results_of):
     drawn = render.svg(chart.spec)
     assert ET.fromstring(drawn).tag.endswith("svg")
     text = html(page, dict.fromkeys([one.name for one in page.charts], drawn))
-    assert text.count('<figure id="seconds-latency-gunicorn" class="seconds">') == 1
+    assert text.count('<figure id="seconds-latency-gunicorn">') == 1
     assert "<details><summary>gunicorn, latency: " in text
     assert len(text.encode()) / len(page.charts) < 120_000
     assert ".. figure:: charts/seconds-latency-gunicorn.svg" in rst(page)
