@@ -92,9 +92,11 @@ def test_two_clients_send_one_schedule(measured, folder, interleave):
     assert client["round_trip_ms"] > 0
     assert abs(client["clock_ahead_ms"]) <= client["clock_uncertainty_ms"] + 0.1  # it is the same clock
     result = found[0]["result"]
-    assert (result["planned"], result["sent"], result["ok"]) == (200, 200, 200)
+    planned = result["planned"]
+    assert planned == result["sent"] == result["ok"]
+    assert planned == 200 or (interleave == "true" and planned > 200)  # a pause makes its slice longer
     here, there = (one["planned"] for one in result["generator"])
-    assert here + there == 200
+    assert here + there == planned
     assert abs(here - there) <= 8  # every second send, of each slice from the beginning
     assert all(one["p50_ms"] > 0 for one in result["generator"])
     page = (folder / "report.html").read_text()
