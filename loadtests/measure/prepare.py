@@ -215,6 +215,8 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         raise UserError(
             f"{folder}: its requests have {names}, whose values a run folder doesn't contain; start a new run"
         )
+    if own and REPLACED in (own.before or ""):
+        raise UserError(f"{folder}: --setup-command has a secret, which a run folder doesn't contain; start a new run")
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:

@@ -10,7 +10,7 @@ from typing import Any
 from loadtests.errors import UserError, quoted
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ROOM, SCRIPT, Script
-from loadtests.workload.secrets import REPLACED, SECRET_OPTIONS, without_accounts
+from loadtests.workload.secrets import REPLACED, SECRET_OPTIONS, without_accounts, without_named
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
 NOT_KEPT = {option.removeprefix("--ws-") for option in SECRET_OPTIONS}
@@ -142,7 +142,9 @@ def without_value(text: str) -> str:
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """Return a command line without secret values: headers, cookies, subprotocols, and accounts in URLs."""
+    """Return a command line without secret values: headers, cookies, subprotocols, accounts in URLs, and values
+    with telling names, such as ``TOKEN=...``.
+    """
     kept: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition("=")
@@ -151,5 +153,5 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
         elif equals and option in SECRET_OPTIONS:
             kept.append(f"{option}={without_value(value)}")
         else:
-            kept.append(without_accounts(argument))
+            kept.append(without_named(without_accounts(argument)))
     return kept

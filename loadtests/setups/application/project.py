@@ -25,7 +25,7 @@ from loadtests.setups.application.base import Application, entry_first, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.workload import Request
-from loadtests.workload.secrets import without_accounts
+from loadtests.workload.secrets import without_accounts, without_named
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
 MARK = "of the project: "  # the start of introspect.py's line
@@ -58,7 +58,7 @@ class Options:
         """Return the options for run.json: absolute paths, and no secrets of WebSockets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
-        kept |= {"before": without_accounts(self.before)} if self.before else {}
+        kept |= {"before": without_named(without_accounts(self.before))} if self.before else {}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
     @classmethod
