@@ -64,7 +64,7 @@ CONCERNS = (
         "Uvicorn parses with httptools, Gunicorn's ASGI worker with its parser in Python, Hypercorn with h11, Granian "
         "with hyper and Daphne with Twisted. ``HTTP_PARSER`` selects the other parser of Uvicorn and "
         "Gunicorn; Gunicorn's compiled one is published as source code (see below).",
-        "uvicorn--http --loop --asgi-loop --http-parser --runtime",
+        "uvicorn--http --loop --asgi-loop http_parser --runtime",
     ),
     Concern(
         "Lifespan, and when Django is loaded",

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from loadtests.engines import load_token
 from tests.fixtures.other_machine import VENV, OtherMachine, running, trials, with_children
 from tests.fixtures.waiting import wait_for
 
@@ -187,7 +188,8 @@ def test_the_end_of_the_harness_is_that_of_all_of_them(away, begun, folder, numb
     ids=["no master", "another run goes on"],
 )
 def test_a_worker_goes_where_it_cannot_take_part(tree, unused_port, is_locked, why):
-    first = {"token": "t", "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
+    token = load_token.of_workers("0123456789abcdef" * 2)
+    first = {"token": token, "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
     command = [VENV / "bin" / "python", "-c", IMPATIENT]
     with open(tree.parent / "lock", "a") as lock:
         if is_locked:
