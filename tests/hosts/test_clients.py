@@ -168,7 +168,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, begun, folder, 
     assert "engine_failed" in [flag["reason"] for flag in first["flags"]]
     assert first["result"] is None
     assert module == MASTER or f"{OtherMachine.second}: " in first["log"]
-    assert second["result"]["ok"] == 400
+    assert second["result"]["ok"] == second["result"]["planned"] >= 400
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])

@@ -92,7 +92,7 @@ def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, command, folder):
     process.communicate(timeout=3 * WITHIN_S)
     first, second = trials(folder)
     assert [flag["reason"] for flag in first["flags"] if flag["severity"] == "invalid"] == ["connection_lost"]
-    assert second["result"]["ok"] == 150
+    assert second["result"]["ok"] == second["result"]["planned"] >= 150
     pair.wait_until_nothing_runs_there()
 
 
@@ -158,7 +158,7 @@ def test_a_machine_that_is_cut_off_costs_a_trial(second, command, folder, setup,
     first, again = trials(folder)
     assert first["status"] == "invalid"
     assert setup == REDIS or "engine_failed" in [flag["reason"] for flag in first["flags"]]
-    assert again["result"]["ok"] == 200
+    assert again["result"]["ok"] == again["result"]["planned"] >= 200
     second.wait_until_nothing_runs_anywhere()
 
 
@@ -244,7 +244,7 @@ def test_a_cable_that_stays_out_ends_the_run_which_goes_on_later(third, begun, f
         third.cable_of_second("up")
     _, _, errors = third.run("run", "--resume", folder, "--ignore-busy")
     assert len(trials(folder)) > len(before), errors
-    assert trials(folder)[-1]["result"]["ok"] == 400
+    assert trials(folder)[-1]["result"]["ok"] == trials(folder)[-1]["result"]["planned"] >= 400
     third.wait_until_nothing_runs_anywhere()
 
 

@@ -142,7 +142,8 @@ def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, machine
     assert [flag["reason"] for flag in first["flags"] if flag["severity"] == "invalid"] == ["connection_lost"]
     assert f"the connection to {machines.where} was lost" in first["log"]
     assert first["result"] is None
-    assert (second["attempt"], second["result"]["ok"]) == (2, 200)
+    assert second["attempt"] == 2
+    assert second["result"]["ok"] == second["result"]["planned"] >= 200  # a pause makes its slice longer
 
 
 def test_a_file_that_is_not_as_here_is_named_before_anything_is_started(at_hand, machines, study, changed):

@@ -53,5 +53,6 @@ def test_wheel_measures_a_project(venv, tmp_path):
     assert (found / "report.html").is_file(), printed
     record = json.loads((found / "run.json").read_text())
     assert record["git"]["revision"] is None
-    assert [folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")] == ["overlays"]
+    created = {folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")}
+    assert created <= {"overlays", "pycache"}  # neither the sample's servers nor Node
     assert not [*venv.glob("lib/*/site-packages/results")]
