@@ -20,7 +20,6 @@ def printable(text: str) -> str:
     """Remove terminal commands and characters that XML forbids.
 
     The harness prints all foreign data through this function.
-
     """
     return UNPRINTABLE.sub("", _COMMANDS.sub("", text))
 
@@ -29,7 +28,6 @@ def number(value: float | None) -> str:
     """Format with three significant digits: ``0.042``, ``4.2``, ``4,210``.
 
     None becomes a dash, infinity "not reached".
-
     """
     if value is None:
         return DASH
@@ -105,7 +103,6 @@ def plus_minus(low: float, high: float) -> float:
     """Return half the relative width of a ratio's interval, such as 0.02 for ±2%.
 
     An open interval has an infinite width.
-
     """
     if low <= 0 or not math.isfinite(high):
         return math.inf
@@ -116,7 +113,6 @@ def relative(found: Bounded) -> str:
     """Format half the relative width as ``±3%``, or from 100% as ``×÷2.5``.
 
     Uninformative intervals give an empty text.
-
     """
     if not informative(found):
         return ""
@@ -159,7 +155,6 @@ def bounded_ratio(found: Ratio) -> str:
     """Format with ``ratio``, and put ``at least`` or ``at most`` before a bound.
 
     If both sides are bounds, return a dash.
-
     """
     if found.at_least and found.at_most:
         return DASH

@@ -1,7 +1,7 @@
 """Compare the measured rate with the limit of Little's law for requests that wait for an origin.
 
 A setup whose threads or pool connections limit its concurrency answers at most this number of requests per mean service
-time of the origin, whatever its own cost is. The origin measures its service time.
+time of the origin, independent of its own cost. The origin measures its service time.
 """
 
 from __future__ import annotations

@@ -77,7 +77,6 @@ class Results:
         """Return all labels in a test, sorted by their figures. Labels without a figure are last.
 
         The order isn't a verdict.
-
         """
         labels = self.labels_in(test.name)
         estimates = {label: self.estimate(label, test.name, metric.name) for label in labels}
@@ -94,7 +93,7 @@ class Results:
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """Return the name of the test's times: its own, or service time if its engine knows no other."""
+        """Return the name of the test's times: its own, or service time if its engine measures only that."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 

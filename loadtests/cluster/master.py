@@ -40,7 +40,7 @@ NONSENSE = json.dumps({"event": "nonsense", "value": f"no text, or one of over {
 MISNUMBERED = "the run refuses this worker: its number is missing, or the run didn't assign it"
 LOOPBACK = "127.0.0.1"
 HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # types of messages
-LONGEST = wire.MOST_BYTES - 8  # bytes of a worker's message; the line also has the worker's number
+LONGEST = wire.MOST_BYTES - 8  # bytes of a worker's message, without the worker's number
 READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection with a longer one is closed
 
 
@@ -65,7 +65,6 @@ class Server(zmqrpc.Server):
     """Locust's server without its weakness: an invalid message would end it.
 
     This server ignores unexpected messages.
-
     """
 
     def recv_from_client(self) -> tuple[str, Any]:

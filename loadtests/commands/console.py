@@ -106,7 +106,7 @@ def warn(message: str) -> None:
 
 
 def look_first(console: Console, anyway: bool = False) -> None:
-    """Warn about programs that use the cores before anything is started. On a terminal, ask whether to continue.
+    """Warn about programs that use the cores before starting servers. On a terminal, ask whether to continue.
 
     Args:
         console: The console.

@@ -31,7 +31,8 @@ Texts = list[str] | None
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Minutes for the whole run: as many blocks as fit. Not with --blocks, --precision.", rich_help_panel=LENGTH
+        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --precision.",
+        rich_help_panel=LENGTH,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

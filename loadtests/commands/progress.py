@@ -240,7 +240,7 @@ def seconds(console: Console, duration_s: float) -> Iterator[Callable[[Second], 
 def seconds_left(planned_s: float, done_s: float, took_s: float) -> float:
     """Estimate the seconds until the end of a run.
 
-    A slow start says little, so the pace combines the finished part with FIRM_S seconds at the planned pace.
+    A slow start is not representative, so the pace combines the finished part with FIRM_S seconds at the planned pace.
 
     Args:
         planned_s: The planned seconds of the whole run.

@@ -185,6 +185,6 @@ def _require_alone(context: typer.Context) -> None:
     others = [name for name in given(context) if name not in ("--resume", "--ignore-busy")]
     if others:
         raise UserError(
-            "--resume continues a run without changes: you can only combine it with --ignore-busy; "
+            "--resume continues a run without changes, and can only be combined with --ignore-busy; "
             f"leave out {series(others)}"
         )

@@ -81,7 +81,7 @@ class Engine(Protocol):
             should_stop: Is called several times per second. If it returns true, the load ends, and outstanding requests
                 count as unfinished.
             on_start: Is called once, after the warm-up and right before the measured load starts.
-            on_end: Is called once, after everything that is billed (see ``Result``) and before anything that isn't.
+            on_end: Is called once, at the end of the billed part (see ``Result``).
 
         Raises:
             EngineError: If the engine fails.

@@ -106,7 +106,6 @@ class Expected:
     """A number of workers that connect to ``host:port`` within ``max_wait_s``.
 
     Standard error shows how to start them.
-
     """
 
     def __init__(self, count: int, host: str, port: int, max_wait_s: float) -> None:

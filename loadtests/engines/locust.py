@@ -32,7 +32,7 @@ class Locust:
     Locust provides the user's class and its HTTP client. The injectors run the users, and count and measure like
     ``openloop``. Locust's own statistics aren't used, because its percentiles are rounded and only known by route.
 
-    ``Load.warmup_s`` is the ramp: users arrive, and nothing is counted. ``Load.duration_s`` is measured. All requests
+    ``Load.warmup_s`` is the ramp: users arrive, and no request counts. ``Load.duration_s`` is measured. All requests
     count whose user was ready in that time, even if they are answered later, in the grace period of ``Load.timeout_s``.
     No user sends anything after the end. Billed requests and counted journeys end with the load.
 

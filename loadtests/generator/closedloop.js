@@ -1,7 +1,7 @@
 // A closed loop over a number of connections: each sends as soon as it gets an answer.
 //
 // A slice is measured from the first answer after its start to the first answer after its end. It contains all of a
-// pause that starts in it, and nothing of a pause that starts before it. The position of an edge never depends on the
+// pause that starts in it, but no part of a pause that starts before it. The position of an edge never depends on the
 // next answer, so pauses are neither preferred nor avoided. Slices therefore have the same rate as a load in one piece.
 
 import { nowMs } from './clock.js';

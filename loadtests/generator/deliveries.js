@@ -13,7 +13,7 @@ import { Times } from './times.js';
  *     expected = delivered + missing
  *
  * `duplicate` counts further arrivals. `reordered` counts deliveries after a higher number of their stream (as RFC 4737
- * counts packets: the late one, not those that overtook it). The lag is from the intended send to the first arrival.
+ * counts packets: the late packet, not the packets that overtook it). The lag is from the intended send to the first arrival.
  *
  * An arrival may come before it is expected, for example if sender and receiver are in different processes. An arrival
  * that is never expected isn't counted, for example of a message that was sent before its receiver joined.

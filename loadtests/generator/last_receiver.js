@@ -6,7 +6,7 @@ import { Times } from './times.js';
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
- * Messages with several receivers each. A message is whole when all receivers have it. Its time is from the intended
+ * Messages with several receivers each. A message is whole when all receivers got it. Its time is from the intended
  * send until the last receiver gets it. If a receiver never gets it, it has no time and is never whole.
  */
 export class LastReceivers {

@@ -120,7 +120,7 @@ export class StreamTally {
   }
 }
 
-/** The clients that left, and the ends of their views. The server is asked until the ends of all are known. */
+/** The clients that left, and the ends of their views. The load asks the server until all ends are known. */
 export class Endings {
   clients = 0;
   late = 0;  // of the views that are known to have ended

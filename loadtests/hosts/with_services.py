@@ -18,7 +18,8 @@ from loadtests.observe.processes import Part, Usage
 from loadtests.setups import prefixed
 from loadtests.setups.services import PASSWORD, Service
 
-# Above every pid (proc(5), pid_max). Pids of the first service's machine start at it, those of the second at twice it.
+# Above every pid (proc(5), pid_max). Pids of the first service's machine start at this number, and pids of the second
+# at twice this number.
 PIDS = 1 << 22
 
 

@@ -24,7 +24,6 @@ class MachineFinding:
     """A finding. ``level`` is ``ok``, ``warning`` (it disturbs) or ``error`` (nothing can be measured).
 
     ``fix`` is a solution.
-
     """
 
     level: str

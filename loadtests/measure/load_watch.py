@@ -174,7 +174,6 @@ def _one_origin(slices: Sequence[WatchedSlice]) -> OriginObservation | None:
     """Combine the origin's observations.
 
     It restarts its recipe in each slice, so several stages have no common time axis.
-
     """
     found = [(one.settle_s, one.observed.origin) for one in slices if one.observed.origin is not None]
     if not found:

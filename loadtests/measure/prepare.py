@@ -60,7 +60,7 @@ def require(study: Study, options: RunOptions) -> None:
         require_within("--seed", options.seed, 0, SEEDS - 1)
     study.require_feasible(study.name)
     if options.own is not None:
-        project.unloaded(options.own, environment.own_bin())  # nothing is installed for it yet
+        project.unloaded(options.own, environment.own_bin())  # don't install packages yet
 
 
 def prepare(
@@ -71,7 +71,7 @@ def prepare(
     A setup that can't be served, or can't run a test, is left out. run.json contains the reason.
 
     Raises:
-        UserError: If anything else would prevent the run. In this case nothing is written.
+        UserError: If another problem would prevent the run. In this case no file is written.
     """
     output, seed = options.output, options.seed
     require(study, options)
@@ -185,7 +185,6 @@ def _fitting_memory(bench: Bench, study: Study, baseline_mb: float) -> Study:
     """Limit the setups that run at the same time to the free memory.
 
     Assume that each worker is as large as the baseline's.
-
     """
     workers = {entry.label: setups.workers(entry.env) for entry in study.entries}
     worker_mb = baseline_mb / workers[study.baseline]
@@ -277,7 +276,7 @@ def _application(
 
 
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
-    """Return the study without the setups that can't be served, and what was left out and why.
+    """Return the study without the setups that can't be served, and the left-out setups with the reasons.
 
     Raises:
         UserError: If the baseline can't be served.

@@ -211,7 +211,6 @@ class TrialRunner:
         """Return whether an attempt repeats a trial because of contention.
 
         The first attempt after resuming isn't a repeat.
-
         """
         again = attempt > self.execution.attempts_of(slot) - ATTEMPTS + 1
         return again and slot.number in self._last and is_unverified(self._last[slot.number].flags)

@@ -150,7 +150,6 @@ class _TrialRun:
         """Open the load's connections, and return the use by pid after each step.
 
         With a single step, return nothing.
-
         """
         steps = load.conversation.steps if load.conversation else 1
         if steps == 1:
@@ -167,7 +166,6 @@ class _TrialRun:
         """Run one load while the server's processes are replaced.
 
         Their CPU time isn't known, because it ends with them.
-
         """
         host, cores, server = self.bench.host, self.bench.cores.servers, self.server
         ways = {"restart": server.restart, "reload": server.reload, "kill": server.kill_worker}
@@ -217,7 +215,6 @@ class _TrialRun:
         """Run all probes of a search.
 
         The trial's result is the result of the last confirming probe, if there is one.
-
         """
         loads: list[_Measured] = []
         idle_s = self.server.seconds_to_answer()

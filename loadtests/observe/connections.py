@@ -90,7 +90,7 @@ class ConnectionWatch:
 
         Args:
             settle_s: The time before the measured load.
-            left_after_s: If not 0, count the connections that are left for this time, or until there are none. Also
+            left_after_s: If not 0, count the connections that are left for this time, or until all are closed. Also
                 return the numbers of opened and refused connections, and the number and milliseconds of waits for
                 Django's pool.
         """

@@ -58,7 +58,6 @@ def _cpu_s(part: Part) -> float:
     """Return the CPU seconds of a part's processes.
 
     Unless ``alone`` is set, include all its descendants, also ended ones.
-
     """
     found = 0.0
     for process in tree(part):

@@ -86,7 +86,6 @@ def _summed(usages: Sequence[Usage]) -> Usage:
     """Combine a process and its descendants, including the CPU time of ended ones.
 
     The switches are only the process's.
-
     """
     ended_s = 0.0
     for usage in usages:
@@ -105,7 +104,6 @@ def cpu_s(pids: Iterable[int]) -> dict[int, float]:
     """Return the CPU seconds of processes by pid, from their own clocks.
 
     Leave out processes without a readable clock.
-
     """
     found = {}
     for pid in pids:

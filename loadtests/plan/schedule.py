@@ -63,7 +63,6 @@ def _orders(study: Study, generator: random.Random, left_out: Container[Place]) 
     """Return the shuffled entries and tests of each group.
 
     If a test isn't interleaved, one group contains all entries.
-
     """
     groups = deal(study, generator)
     orders: list[list[Place]] = [[] for _ in groups]

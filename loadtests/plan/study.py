@@ -191,7 +191,6 @@ class Study:
         """Return the study with its baseline under a second label, to show the machine's noise.
 
         Add at most one copy.
-
         """
         baseline = next(entry for entry in self.entries if entry.label == self.baseline)
         twins = [entry for entry in self.entries if alike(entry, baseline)]

@@ -252,7 +252,7 @@ class _Window:
         result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()
-        # a process that nobody has waited for still exists in /proc
+        # /proc lists an ended process until its parent has waited for it
         if self.died() or self.usage.keys() - after.keys():
             raise _Died
         if not result.ok:

@@ -61,7 +61,6 @@ class Generator:
     """The resources that a process of the load generator used.
 
     None means that the value isn't known, as in older runs.
-
     """
 
     cpu_s: Annotated[Amount, about("CPU seconds, the grace period included.")]

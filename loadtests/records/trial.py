@@ -68,7 +68,6 @@ class Evidence:
     """The observations that decide whether a trial is valid.
 
     None means not known, and never counts against the trial.
-
     """
 
     started: Annotated[bool | None, about("The servers answered before the time for starting was over.")] = None
@@ -154,7 +153,7 @@ class Trial:
     status: Annotated[Annotated[str, Meta(pattern=r"^(ok|invalid)\Z")], about("ok or invalid.")]
     flags: Annotated[tuple[Flag, ...], about("The reasons why it is invalid or doubtful, based on evidence.")] = ()
     result: Annotated[
-        Result | None, about("The measurements. For a search, those of the probe that confirmed its rate.")
+        Result | None, about("The measurements. For a search, the measurements of the probe that confirmed its rate.")
     ] = None
     meanwhile: Annotated[Meanwhile | None, about("The observations during the load; null in older runs.")] = None
     processes: Annotated[tuple[Process, ...], about("The processes of the setup and its services.")] = ()
@@ -195,7 +194,6 @@ class Trial:
         """The processes that the setup pays for.
 
         Empty if some were not observed, because a partial sum isn't the cost.
-
         """
         if any(flag.reason == COST_UNSEEN for flag in self.flags):
             return ()

@@ -73,7 +73,6 @@ def whiskers(estimate: Estimate) -> ChartRow:
     """Return the ends of an interval. A lower bound has its upper end outside the chart.
 
     An open interval has no ends.
-
     """
     if estimate.at_least:
         return {"low": estimate.low or estimate.value, "high": BEYOND}

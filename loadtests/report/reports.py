@@ -51,7 +51,6 @@ def html_page(run: Run, price: float | None = None) -> Path:
     """Return the run's report.html.
 
     If it doesn't exist, create one in a temporary folder, which stays for the browser.
-
     """
     written = run.path / "report.html"
     if written.exists():

@@ -95,7 +95,6 @@ def summed(of: Callable[[Trial], Any], name: str, among: str = "") -> Column:
     """Return a column that adds failures over the valid trials with a value of ``of``.
 
     ``among`` is the total in the detail.
-
     """
 
     def field(cell: Cell) -> Field:

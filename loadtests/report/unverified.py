@@ -15,7 +15,6 @@ def sentences(results: Results) -> Iterator[str]:
     """Explain the brackets, and name ratios that are too large for contention.
 
     Yield nothing if all figures are verified.
-
     """
     if not any(cell.unverified for cell in results.cells.values()):
         return

@@ -48,7 +48,7 @@ def noisy(comparison: Comparison) -> bool:
 
 
 def what_would_settle(comparisons: Iterable[Comparison]) -> str:
-    """A sentence on what would settle what is inconclusive; empty if nothing would, as failures and bounds stay."""
+    """Return the advice for inconclusive verdicts, or an empty string. More blocks don't settle failures and bounds."""
     would = any(
         one.verdict is Verdict.INCONCLUSIVE
         and not (one.at_least or one.at_most or one.baseline_standing.fails or one.candidate_standing.fails)

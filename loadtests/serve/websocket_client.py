@@ -33,7 +33,6 @@ class ConnectionEnded(Exception):
     """The connection is closed.
 
     ``code`` is the close frame's, 1005 if the frame had no code, or None without a frame.
-
     """
 
     def __init__(self, code: int | None, reason: str = "") -> None:

@@ -47,8 +47,10 @@ def own_bin() -> Path:
 
 
 def node() -> str | None:
-    """Return the path of Node, or None if a clone has none: the one that NODE names, a new enough one on PATH, the one
-    that ``make setup`` installed, or one in the cache.
+    """Return the path of Node.js, or None in a clone without Node.js.
+
+    The candidates are, in this order: the variable NODE, PATH if the version is new enough, the folder of this Python,
+    and for an installed benchmark a package in the cache.
 
     Raises:
         UserError: If Node can't be installed.

@@ -287,7 +287,7 @@ def tls(env: Mapping[str, str]) -> bool:
 
 
 def offers_needed(env: Mapping[str, str]) -> set[str]:
-    """Return what a setup must offer with these knobs and this process's environment: words of OFFERS."""
+    """Return the features (words of OFFERS) that these knobs and this process's environment require of a setup."""
     return {word for word, is_needed in (("tls", tls(env)), ("parser", _parser(env))) if is_needed}
 
 

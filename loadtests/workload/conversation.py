@@ -37,7 +37,7 @@ class Conversation:
     Args:
         does: One of the above.
         dialect: The protocol of the messages, a file of generator/dialects/.
-        prefix: The prefix of the server's paths. If empty, the path is that of the load's request.
+        prefix: The prefix of the server's paths. If empty, the path comes from the load's request.
         receivers: The number of connections that only receive.
         rooms: The number of rooms.
         steps: The number of steps to open connections.

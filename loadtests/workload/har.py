@@ -176,7 +176,6 @@ def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
     """Return the path of the answer's redirect on the same host.
 
     Some browsers record it separately, and all as a header.
-
     """
     headers = {str(header.get("name")).lower(): header.get("value") for header in response.get("headers") or ()}
     where = str(response.get("redirectURL") or headers.get("location") or "")

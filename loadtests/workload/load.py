@@ -53,7 +53,7 @@ class Load:
 
     Args:
         origin: The server's address without a path, such as ``http://127.0.0.1:8000``.
-        requests: The requests. Their weights and ``seed`` alone determine their order (see
+        requests: The requests. Only their weights and ``seed`` determine their order (see
             ``loadtests.workload.order``).
         bodies: The expected bodies in the order of the requests. None means that a body isn't checked. The tuple can be
             empty.
@@ -62,7 +62,7 @@ class Load:
         seed: The seed of the requests' order.
         rate: The requests per second. None means a closed loop: each connection sends as soon as it gets an answer. It
             is 0 if a conversation only holds connections.
-        arrival_seed: The seed of random send times, like those of independent users. None means even times.
+        arrival_seed: The seed of random send times, as if users were independent. None means even times.
         connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
             1,000. If messages are sent over open connections, the default is 10.
         duration_s: The duration.

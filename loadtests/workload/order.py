@@ -3,8 +3,8 @@
 The sends of each request are spread evenly over the cycle, and each is then moved randomly within its part of the
 cycle. Any part of the cycle, not only the whole, has the right mix, within one or two sends of each request. A short
 probe therefore has the same mix as a long one, and a fast server gets the same mix as a slow one. A shuffle has the
-right mix only over the whole cycle. A weighted round robin has it in any part too, but repeats after a few sends, and
-would stay in step with other cycles such as workers and connections.
+right mix only over the whole cycle. A weighted round robin has the right mix in any part too, but repeats after a few
+sends, and would stay in step with other cycles such as workers and connections.
 """
 
 from __future__ import annotations

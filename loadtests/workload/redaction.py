@@ -167,7 +167,6 @@ class Redaction:
         """Redact a multipart form. Each part has headers, an empty line and a value.
 
         The content of files isn't changed.
-
         """
         end = b"\r\n" if b"\r\n" in body else b"\n"
         boundary = body.partition(end)[0]

@@ -133,7 +133,6 @@ class Request:
         """Convert the request to values for JSON. A body that isn't UTF-8 is in ``body_base64``.
 
         The body of a file is left out.
-
         """
         values = {**dataclasses.asdict(self), "headers": [list(pair) for pair in self.headers]}
         of_file = values.pop("body_file")

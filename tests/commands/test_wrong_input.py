@@ -117,7 +117,7 @@ def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
     ],
 )
 def test_a_resumed_run_takes_nothing_else(refused, others, named):
-    alone = "--resume continues a run without changes: you can only combine it with --ignore-busy"
+    alone = "--resume continues a run without changes, and can only be combined with --ignore-busy"
     assert refused("run", "--resume", "somewhere", *others) == f"error: {alone}; leave out {named}\n"
 
 

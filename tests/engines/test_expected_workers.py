@@ -306,7 +306,7 @@ def test_weak_token_of_run_is_refused(command, monkeypatch, token_file, token):
     )
 
 
-def test_token_of_run_is_no_token_of_workers(command, monkeypatch, token_file):
+def test_workers_need_their_own_token(command, monkeypatch, token_file):
     monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(TOKEN))
     assert "the workers' token has 128 hexadecimal digits" in command("worker", "127.0.0.1:1")[2]
 

@@ -19,7 +19,7 @@ def status_without_host(**knobs):
         return int(client.makefile("rb").readline().split()[1])
 
 
-def test_uvicorn_uses_the_parser_that_is_asked_for(own_database):
+def test_uvicorn_uses_the_chosen_parser(own_database):
     assert [status_without_host(), status_without_host(HTTP_PARSER="python")] == [200, 400]
 
 

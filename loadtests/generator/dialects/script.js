@@ -1,6 +1,6 @@
 // The user's own messages from the command line. $ID is a placeholder for the payload, which is searched in the
 // received text or binary messages. $ROOM is a placeholder for the room. If connections join a room with it, messages
-// of other rooms are stray. Otherwise all connections may get all messages, and those of other senders are ignored.
+// of other rooms are stray. Otherwise all connections may get all messages, and messages of other senders are ignored.
 
 import { lastRead } from '../websocket/payload.js';
 

@@ -10,7 +10,7 @@ const END = Buffer.from([0x00, 0x00, 0xff, 0xff]); // of each message, and never
 const ALLOWED = /^(client_no_context_takeover|server_no_context_takeover|server_max_window_bits=("?)\d+\2)$/;
 
 /**
- * Throw Violation if a server agreed to something that was not offered.
+ * Throw Violation if a server agreed to a parameter that was not offered.
  *
  * @param {string} answer its header Sec-WebSocket-Extensions
  */

@@ -8,7 +8,7 @@ const ZERO = 48;
 
 /**
  * The last head that was read: whether it belongs to this load (otherwise the rest is undefined), whether it is of a
- * measured message, whether the payload is complete and unchanged, and where it ends.
+ * measured message, whether the payload is complete and unchanged, and its end.
  */
 export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 

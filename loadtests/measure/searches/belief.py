@@ -102,7 +102,6 @@ class Belief:
         """Half of the 68% interval of the capacity, as a share of it.
 
         For a normal distribution, this is the standard deviation.
-
         """
         cumulated = np.cumsum(self._by_rate)
         return float(np.count_nonzero((cumulated > 0.16) & (cumulated <= 0.84))) * STEP / 2

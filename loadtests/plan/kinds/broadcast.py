@@ -1,7 +1,6 @@
 """Messages to all receivers in a room.
 
 The kinds measure the delay of each delivery and the share that never arrives.
-
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ ROW = 19
 
 
 def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_zero: bool = False) -> dict[str, Any]:
-    """Draw one figure. The rows are those of ``interval_rows`` with their kind."""
+    """Draw one figure. The rows are like the rows of ``interval_rows``, with their kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     numbers = shared.figures(rows, "value", "low", "high")
@@ -26,7 +26,7 @@ def figure(rows: Rows, axis_title: str, title: str, subtitle: list[str], from_ze
 
 
 def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, Any]:
-    """Draw percentiles in ms. The rows are those of ``interval_rows`` with the percentile and the kind."""
+    """Draw percentiles in ms. The rows are like the rows of ``interval_rows``, with the percentile and the kind."""
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "value")
     scale = shared.scale_for(shared.figures(rows, "value", "low", "high"))

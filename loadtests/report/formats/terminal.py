@@ -72,7 +72,7 @@ def _table(table: Table, width: int) -> RichTable:
 
 
 def _fitting(table: Table, width: int) -> list[int]:
-    """Return the columns that aren't empty, without optional ones that don't fit."""
+    """Return the columns that aren't empty, without optional columns that don't fit."""
     places = [place for place in range(len(table.columns)) if not place or not _empty(table, place)]
     for optional in table.optional:
         if sum(_width(table, place) + GAP for place in places) - GAP <= width:

@@ -38,7 +38,6 @@ def _look_for(host: str) -> None:
     """Check that another datastore is reachable.
 
     If it isn't, exit with an error, because all its clients would fail.
-
     """
     name, _, port = host.rpartition(":")
     try:

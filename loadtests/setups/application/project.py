@@ -280,7 +280,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
         ours = place.resolve() == Path(sys.prefix).resolve() and not files.INSTALLED
         if (place / "bin" / "python").exists() and not ours:
             return (place / "bin" / "python").absolute(), []
-    if files.INSTALLED and importlib.util.find_spec("django"):  # nothing of ours needs it: it is the project's
+    if files.INSTALLED and importlib.util.find_spec("django"):  # the project's, because the wheel doesn't need Django
         return Path(sys.executable), []
     return environment.bin() / "python", [
         "no virtual environment was found next to the project: it is served with the benchmark's own Python and "
@@ -304,7 +304,6 @@ def _load(
     """Load the project with this Python, and return introspect.py's answer to ``asked``.
 
     End the processes that it starts.
-
     """
     # Passed as text, so that the first folder on the path is the project's, not the script's.
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ def environment(python: str, packages: Iterable[str], versions: Path | None = No
     Args:
         python: The interpreter that the environment is created for.
         packages: The requirements, as pip takes them. An environment with the same requirements is used again.
-        versions: A file with the versions of packages, also of those that the requirements need.
+        versions: A file with the versions of packages, including the dependencies of the requirements.
     """
     packages = sorted(packages)
     digest = hashlib.sha256("\n".join([python, *packages, versions.read_text() if versions else ""]).encode())

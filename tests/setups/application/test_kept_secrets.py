@@ -25,11 +25,10 @@ headers = { X-Api-Key = "s3cret-in-header-1" }
 """
 
 
-def test_secrets_in_options_are_not_kept(command, started, tmp_path, monkeypatch):
+def test_secrets_in_options_are_not_kept(command, started, tmp_path):
     files = {"study.toml": STUDY, "work.toml": WORKLOAD, "site.env": "DB_PASSWORD=s3cret-1\nMY_FLAG=s3cret-2"}
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setenv("JOURNEY_PASSWORD", "s3cret-in-environment-1")
     folder = tmp_path / "run"
     _, printed, errors = command(
         "run", tmp_path / "study.toml", "--app", started, "--output", folder, "--ignore-busy",
