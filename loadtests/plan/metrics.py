@@ -39,7 +39,7 @@ class Metric:
         first: The verb of the winner.
         says_unit: Whether ``called`` contains the unit.
         complete: The sentence if every setup has 100%.
-        cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have this one.
+        cost_units: The cost units (``CostUnit.plural``) of the tests with this metric. If empty, all tests have it.
         shows_figures: Whether a verdict shows the figures in addition to their ratio.
         percentile: The percentile, if a test can select percentiles.
         times: The kind of time, if the metric is a percentile.
