@@ -24,8 +24,8 @@ def sentence(results: Results) -> str:
     ends = list(dict.fromkeys((ordered[0], ordered[-1])))
     changes = series([f"{label} {_change(model, model.added_ms[label])}" for label in ends])
     return (
-        f"{view} {number(model.baseline_ms)} ms of CPU time. Compared with {models.BASELINE}, {changes}."
-        f"{_agreement(results, model, ends)}"
+        f"{view} {number(model.baseline_ms)} ms of CPU time. Compared with {models.BASELINE}, {changes}; "
+        f"these intervals aren't adjusted for the other comparisons of the page.{_agreement(results, model, ends)}"
     )
 
 

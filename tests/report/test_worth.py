@@ -36,6 +36,7 @@ def test_own_project_gets_the_sentence(results):
     text = worth.sentence(found)
     assert text.startswith("Your view takes 12.0 ms of CPU time. Compared with gunicorn-gthread, granian-wsgi saves 2")
     assert " and uvicorn costs 13% (" in text
+    assert "; these intervals aren't adjusted for the other comparisons of the page. The run " in text
     assert text in page.compose(found).answer.notes
 
 
