@@ -28,6 +28,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "timeoutMs": load.timeout_s * 1000,
         "listenMs": load.listens_s * 1000,
         "idleMs": load.idle_s * 1000,
+        "answerMs": load.answer_s * 1000,
         "index": index,
         "processes": load.processes,
         "turns": load.turns,

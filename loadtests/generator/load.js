@@ -82,7 +82,7 @@ export class Load {
   }
 
   clockOf(/** @type {Slice} */ slice) {
-    return new SliceClock(slice);
+    return new SliceClock(slice, this.job.answerMs);
   }
 
   /** Gives up requests that have waited too long; ends the slice when it is done or out of time. */
@@ -161,6 +161,11 @@ export class Load {
     const connection = this.protocol.connect(this.job, this, this.pool);
     this.connections.add(connection);
     return connection;
+  }
+
+  /** The answers that the server owes. */
+  get owed() {
+    return this.inFlight;
   }
 
   drop(/** @type {Connection} */ connection) {
@@ -251,7 +256,7 @@ export class Load {
 
   /** A request was answered, or failed. */
   noteEnd(/** @type {number} */ at, /** @type {number} */ intended) {
-    this.clock.ended(at, intended);
+    this.clock.ended(at, intended, this.owed);
   }
 
   release(/** @type {Connection} */ connection) {

@@ -52,7 +52,7 @@ export class Scheduled extends Load {
 
   /** Pauses don't make a slice longer if streams or deliveries are measured in it, or recorded times are sent. */
   clockOf(/** @type {Slice} */ slice) {
-    return new SliceClock(slice, this.pool?.begin === undefined && this.job.timesMs === null);
+    return new SliceClock(slice, this.job.answerMs, this.pool?.begin === undefined && this.job.timesMs === null);
   }
 
   /** Moves the edges that are still to come by the pauses so far, and continues the schedule if it has ended. */
@@ -61,8 +61,7 @@ export class Scheduled extends Load {
     if (!this.clock.moves || now >= this.endMs) {
       return;
     }
-    const isOwed = this.inFlight + this.noticed - this.next > 0;
-    const paused = Math.min(isOwed ? this.clock.pausedUntil(now) : this.clock.pausedMs, this.graceMs);
+    const paused = Math.min(this.owed > 0 ? this.clock.pausedUntil(now) : this.clock.pausedMs, this.graceMs);
     if (now < this.plannedFromMs + paused && this.fromMs < this.plannedFromMs + paused) {
       this.fromMs = this.plannedFromMs + paused;
       this.recorder.measureFrom(this.fromMs);
@@ -105,7 +104,6 @@ export class Scheduled extends Load {
   /** Records by how much outstanding requests grow over the measured part of a slice. */
   watchBacklog() {
     let before = 0;
-    const outstanding = () => this.inFlight + this.noticed - this.next;
     /** @type {(edge: 'fromMs' | 'endMs', act: () => void) => void} */
     const at = (edge, act) => {
       callAt(this[edge], () => {
@@ -116,12 +114,16 @@ export class Scheduled extends Load {
     const growth = () => {
       if (this.growth === growth) {
         this.growth = undefined;
-        this.recorder.backlog.push(outstanding() - before);
+        this.recorder.backlog.push(this.owed - before);
       }
     };
     this.growth = growth;
-    at('fromMs', () => (before = outstanding()));
+    at('fromMs', () => (before = this.owed));
     at('endMs', growth);
+  }
+
+  get owed() {
+    return this.inFlight + this.noticed - this.next;
   }
 
   placeOf(/** @type {number} */ i) {

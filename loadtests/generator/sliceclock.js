@@ -9,14 +9,19 @@
 const SETTLING_GAPS = 10;
 
 /** Counts how long a server owed answers and sent none, without the usual time of an answer, and how long the requests
- * that waited during the pause take afterwards: at most as long as the pause, as an overloaded server never catches up. */
+ * that waited during the pause take afterwards: at most as long as the pause, as an overloaded server never catches up.
+ *
+ * A server that works on several requests at once may answer all of them together. So the usual time grows with the
+ * number of answers that it owed when it last answered. */
 export class SliceClock {
   pausedMs = 0;
   catchUpMs = 0; // for so long, late answers belong to the last pause
   sinceMs = 0; // the last answer, or the first request after a rest
+  owed = 1; // the answers that were outstanding then
 
-  /** @param {Slice} slice @param {boolean} moves false: pauses don't make this slice longer */
-  constructor({ start, settleMs, durationMs, measured }, moves = true) {
+  /** @param {Slice} slice @param {number} answerMs @param {boolean} moves false: pauses don't make this slice longer */
+  constructor({ start, settleMs, durationMs, measured }, answerMs, moves = true) {
+    this.answerMs = answerMs;
     const isOneOfSeveral = settleMs > 0 && durationMs > 0 && measured.ofMs > durationMs;
     this.longestGapMs = moves && isOneOfSeveral ? settleMs / SETTLING_GAPS : Infinity;
     this.sinceMs = start;
@@ -29,10 +34,11 @@ export class SliceClock {
   /** A request is due, and the server owes no other answer. */
   owesFrom(/** @type {number} */ due) {
     this.sinceMs = Math.max(this.sinceMs, due);
+    this.owed = 1;
   }
 
-  /** A request was answered, or failed. */
-  ended(/** @type {number} */ at, /** @type {number} */ intended) {
+  /** One of the `owed` requests was answered, or failed. */
+  ended(/** @type {number} */ at, /** @type {number} */ intended, /** @type {number} */ owed) {
     const pauseMs = this.pausedUntil(at) - this.pausedMs;
     if (pauseMs > 0) {
       this.pausedMs += pauseMs;
@@ -43,10 +49,11 @@ export class SliceClock {
       this.catchUpMs = lateMs > 0 ? this.catchUpMs - lateMs : 0;
     }
     this.sinceMs = at;
+    this.owed = owed;
   }
 
   /** Returns the length of all pauses until `now`, while the server owes an answer. */
   pausedUntil(/** @type {number} */ now) {
-    return this.pausedMs + Math.max(0, now - this.sinceMs - this.longestGapMs);
+    return this.pausedMs + Math.max(0, now - this.sinceMs - Math.max(this.longestGapMs, this.answerMs * this.owed));
   }
 }

@@ -20,6 +20,7 @@ export interface Job {
   timeoutMs: number;
   listenMs: number;  // after the end of the last slice, for duplicate and stray messages
   idleMs: number; // an idle connection is closed from this side after this
+  answerMs: number; // the time of an answer without load; 0 if it isn't known
   index: number; // of this process, from 0
   processes: number;
   turns: number; // that they take in sending: of a broadcast one for each room, else one each

@@ -200,7 +200,9 @@ class _Block:
             builder.failed(NotServing(f"stopped answering: {error}", server.logs()))
             return None
         load = self.bench.load(test, server.url, bodies, chance, planned.entry)
-        load = dataclasses.replace(load, ca=server.ca, idle_s=IDLE_S, grace_s=test.work.slice_grace_s)
+        load = dataclasses.replace(
+            load, ca=server.ca, idle_s=IDLE_S, answer_s=answers_in_s, grace_s=test.work.slice_grace_s
+        )
         prepared = maker.prepare(load)
         if test.warmup_s:
             prepared.warm_up(test.warmup_s)

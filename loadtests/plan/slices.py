@@ -20,6 +20,8 @@ SETTLE_S = 0.1
 # A queue needs about ten times the time of an answer to reach its steady length, and starts again in each slice.
 SETTLE_ANSWERS = 10
 MOST_SETTLE_S = 2.0
+# Slow setups get longer slices, so that settling, and the answers outstanding at the end, don't take most of the time.
+SETTLES_IN_SLICE = 4
 BETWEEN_S = 0.12  # the approximate time to switch to the next setup
 LEAST_GRACE_S = 0.1
 
@@ -30,18 +32,16 @@ def settle(answer_s: float) -> float:
 
 
 def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
-    """Return the seconds of each slice of a trial. All slices are equal, except that the last one may be shorter.
+    """Return the seconds of each slice of a trial. All slices are equal.
 
     Args:
         duration_s: The measured seconds of the trial.
-        answer_s: The time of the slowest setup's answer without load. If settling takes longer than a slice, there is
-            only one slice, and the setups are measured one after the other.
+        answer_s: The time of the slowest setup's answer without load. If there is only one slice, the setups are
+            measured one after the other.
     """
-    if settle(answer_s) > SLICE_S:
-        return [duration_s]
-    whole = math.floor(duration_s / SLICE_S + 1e-9)
-    rest = round(duration_s - whole * SLICE_S, 6)
-    return [SLICE_S] * whole + [rest] * (rest > 0)
+    least_s = max(SLICE_S, SETTLES_IN_SLICE * settle(answer_s))
+    number = max(1, math.floor(duration_s / least_s + 1e-9))
+    return [duration_s / number] * number
 
 
 def orders(labels: Sequence[str], rounds: int, seed: int) -> list[list[str]]:

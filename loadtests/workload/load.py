@@ -76,6 +76,7 @@ class Load:
         keep_alive: Whether connections stay open between requests.
         idle_s: The engine closes a connection that is idle for this time, so that the server doesn't close it at the
             moment of its use. Servers usually wait for at least five seconds.
+        answer_s: The time of an answer without load, or 0 if it isn't known. A longer silence is a pause of the server.
         protocol: The protocol, a file of generator/protocols/. With ``websocket``, there is a ``conversation``, and one
             request with the path and headers of the handshakes. Its sends are called requests here.
         conversation: The WebSocket messages and connections.
@@ -108,6 +109,7 @@ class Load:
     core: int | None = None
     keep_alive: bool = True
     idle_s: float = 4.0
+    answer_s: float = 0.0
     protocol: str = "http"
     conversation: Conversation | None = None
     users: Users | None = None

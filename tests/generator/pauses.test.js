@@ -45,6 +45,15 @@ test('only the pauses make the slices of a closed loop longer', () => {
   assert.ok(duration_s < 15, `${duration_s} s`);
 });
 
+test('answers that come together are no pause', () => {
+  const connections = 10;
+  const server = new Server({ eachMs: 30, pauseMs: 0, every: 1e9, random: false, sharing: connections });
+  const load = { rate: null, wholeMs: 12_000, settleMs: 300, connections, answerMs: 30 };
+  const { duration_s, rate } = made(server, { ...load, sliceMs: 1200 });
+  assert.ok(duration_s < 13.5, `${duration_s} s`);
+  agree(made(server, { ...load, sliceMs: 12_000, settleMs: 0 }).rate, rate);
+});
+
 test('a server that never answers ends its slice', () => {
   const silent = new Server({ eachMs: 1e9, pauseMs: 0, every: 1e9, random: false });
   for (const rate of [null, 200]) {

@@ -93,22 +93,25 @@ class ExactPacer {
   stop() {}
 }
 
-/** A server that answers one request after the other, and pauses for a while after a number of them. */
+/** A server that answers one request after the other, and pauses for a while after a number of them. If it is `sharing` its
+ * core, it works on up to that many at once, and all of them are finished after the time for all. */
 export class Server {
   freeMs = 0;
   left = 0;
   connections = [];
 
-  /** @param {{eachMs: number, pauseMs: number, every: number, random: boolean}} options */
-  constructor({ eachMs, pauseMs, every, random, seed = 1 }) {
+  /** @param {{eachMs: number, pauseMs: number, every: number, random: boolean, sharing?: number}} options */
+  constructor({ eachMs, pauseMs, every, random, seed = 1, sharing = 1 }) {
     const chance = uniforms(seed);
-    Object.assign(this, { eachMs, pauseMs });
+    Object.assign(this, { eachMs: eachMs * sharing, pauseMs, sharing, begun: 0 });
     this.next = () => (random ? Math.ceil(every * (0.5 + chance())) : every);
     this.left = this.next();
   }
 
   answeredAt() {
-    this.freeMs = Math.max(this.freeMs, now) + this.eachMs;
+    if (this.begun++ % this.sharing === 0 || now > this.freeMs) {
+      this.freeMs = Math.max(this.freeMs, now) + this.eachMs;
+    }
     const at = this.freeMs;
     if (--this.left === 0) {
       this.left = this.next();
@@ -144,10 +147,10 @@ export class Server {
 }
 
 /** The result of a load in slices of that length, with a rest after each, and the share of answers that took over 50 ms. */
-export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10 }) {
+export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10, answerMs = 0 }) {
   events = [];
   const job = {
-    origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, idleMs: 4000, index: 0, processes: 1, turns: 1,
+    origin: 'http://127.0.0.1:1', requests: [null], order: 'AAA=', timesMs: null, rate, connections, timeoutMs: 10_000, idleMs: 4000, answerMs, index: 0, processes: 1, turns: 1,
   }; // prettier-ignore
   const load = openloop(server.protocol, job, () => {});
   if (rate !== null) {

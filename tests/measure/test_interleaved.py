@@ -55,16 +55,16 @@ def rounds(slices):
 
 
 def test_all_run_at_once_and_are_asked_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
-    spins = iter([0.1, 0.2, 0.15, 0.1, 0.1])
+    spins = iter([0.1, 0.2, 0.1, 0.1])
     bench_of.host.calibrate = lambda core: next(spins)
     trials = run()
     assert {trial.status for trial in trials.values()} == {"ok"}
     assert sorted(setup for setup, _, _ in bench_of.server.served) == ["daphne", "gunicorn", "uvicorn"]
-    latency, throughput = bench_of.engine.slices[:9], bench_of.engine.slices[9:]
-    assert [seconds for _, _, seconds in latency] == [0.5] * 6 + [0.2] * 3
+    latency, throughput = bench_of.engine.slices[:6], bench_of.engine.slices[6:]
+    assert [seconds for _, _, seconds in latency] == [0.6] * 6
     assert [seconds for _, _, seconds in throughput] == [0.5] * 6
     assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
-    for first, second in (rounds(latency)[:2], rounds(throughput)):
+    for first, second in (rounds(latency), rounds(throughput)):
         assert len(set(first)) == 3  # each on a port of its own
         assert second == first[::-1]
     # All are sent the same random moments.
@@ -72,7 +72,7 @@ def test_all_run_at_once_and_are_asked_in_rounds_of_which_every_second_is_a_mirr
     assert len({load.origin for load in open_loops}) == 3
     assert len({load.arrival_seed for load in open_loops}) == 1
     # The machine's speed is seen before each round.
-    assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2, 0.15)}
+    assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2)}
     assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
 
 
@@ -178,10 +178,14 @@ def test_one_that_cannot_work_off_a_slice_is_left_out_of_the_rest(run, bench_of,
     assert len(bench_of.engine.slices) == 6  # the first of each setup and test
 
 
-def test_setups_that_are_slow_to_answer_are_asked_for_the_whole_of_the_test_at_once(run, bench_of, monkeypatch):
-    monkeypatch.setattr(interleaved, "_seconds_to_answer", lambda server, request: 0.06)
+@pytest.mark.parametrize(
+    ("answer_s", "settle_and_slice_s"),
+    [(0.06, [(0.6, 1.2)] * 3 + [(0.6, 1.0)] * 3), (0.015, [(0.15, 0.6)] * 6 + [(0.15, 1.0)] * 3)],
+)
+def test_slow_setups_have_longer_slices(run, bench_of, monkeypatch, answer_s, settle_and_slice_s):
+    monkeypatch.setattr(interleaved, "_seconds_to_answer", lambda server, request: answer_s)
     run()
-    assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == [(0.6, 1.2)] * 3 + [(0.6, 1.0)] * 3
+    assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == settle_and_slice_s
 
 
 def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
@@ -203,5 +207,5 @@ def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut():
     apart = studies.parse({**TABLE, "tests": tests, "interleave": False}, "s", "s.toml")
     assert not any(apart.interleaved(test) for test in apart.tests)
     # Starting once takes less time than starting for each trial.
-    each_s = 1.5 + 0.5 + 1.2 + 3 * 0.22 + 0.5 + 1 + 2 * 0.22
+    each_s = 1.5 + 0.5 + 1.2 + 2 * 0.22 + 0.5 + 1 + 2 * 0.22
     assert planned_seconds(studies.parse(TABLE, "s", "s.toml")) == pytest.approx(2 * 1.2 + 3 * each_s)

@@ -29,6 +29,7 @@ def with_evidence(trial, **values):
 @pytest.mark.parametrize(
     ("slices", "interleave", "says", "not_said"),
     [
+        ((20, 2), True, "load was interleaved in 0.5 to 5 s slices, in shuffled order.", "whole test"),
         ((20, 20), True, "load was interleaved in 0.5 s slices, in shuffled order. Calibration loop: ", "whole test"),
         ((20, 1), True, "In throughput, where answers take long, a slice was the whole test.", "In latency"),
         ((1, 1), True, "In latency and throughput, where answers take long", "0.5 s"),
