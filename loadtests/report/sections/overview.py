@@ -47,11 +47,9 @@ def _order(results: Results) -> str:
     others = [test.name for test in results.tests if test not in interleaved]
     at_once = results.study.at_once
     who = f"{at_once} setups ran at once, the baseline among them" if at_once else "all setups ran at once"
-    longest_s = max(
-        (test.pace.seconds / rounds[test.name] for test in interleaved if rounds[test.name] > 1), default=0.0
-    )
-    length = f"{SLICE_S:g} s" if longest_s < 1.5 * SLICE_S else f"{SLICE_S:g} to {longest_s:.2g} s"
-    slices = "" if len(whole) == len(interleaved) else f" in {length} slices"
+    lengths = [test.pace.seconds / rounds[test.name] for test in interleaved if rounds[test.name] > 1]
+    longer = "".join(f" to {longest_s:.2g}" for longest_s in sorted(lengths)[-1:] if longest_s > 1.5 * SLICE_S)
+    slices = "" if len(whole) == len(interleaved) else f" in {SLICE_S:g}{longer} s slices"
     text = f"In each block {who}, each on its own port; load was interleaved{slices}, in shuffled order."
     if whole:
         text += f" In {series(whole)}, where answers take long, a slice was the whole test."
