@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import lmdb
 
-from .counters import COUNTER_BYTES
+from .counters import COUNTERS_BYTES
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 UNFINISHED = "new-"
@@ -29,7 +29,7 @@ def create_files(path: str, *, map_size: int) -> None:
     """
     try:
         _allocate(f"{path}-lock", _LOCK_BYTES)
-        _allocate(f"{path}-counters", 2 * COUNTER_BYTES)
+        _allocate(f"{path}-counters", COUNTERS_BYTES)
         if not os.path.exists(path):
             _create_data_file(path, map_size)
     except (OSError, lmdb.Error) as error:

@@ -78,9 +78,14 @@ class IPCChannelLayer(BaseChannelLayer):  # type: ignore[misc]
         Raises:
             ValueError: If the name contains "!" and belongs to another process.
         """
+        node = self._node
+        payload = node.take_grouped(channel)
+        if payload is not None:  # most group messages take this short path
+            message: Message = msgpack.unpackb(payload, strict_map_key=False)
+            return message
         self.require_valid_channel_name(channel)
-        taken = await self._node.receive(channel)
-        message: Message = msgpack.unpackb(taken.payload, strict_map_key=False)
+        taken = await node.receive(channel)
+        message = msgpack.unpackb(taken.payload, strict_map_key=False)
         if channel.endswith("!"):
             message[_CHANNEL_KEY] = taken.channel
         return message

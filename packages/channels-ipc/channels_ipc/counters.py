@@ -4,7 +4,8 @@ import mmap
 import os
 from typing import Final
 
-COUNTER_BYTES = 8
+_COUNTER_BYTES = 8
+COUNTERS_BYTES = 3 * _COUNTER_BYTES
 _ORDER: Final = "little"
 
 
@@ -13,7 +14,7 @@ class Counter:
 
     def __init__(self, memory: mmap.mmap, position: int) -> None:
         self._memory = memory
-        self._bytes = slice(position, position + COUNTER_BYTES)
+        self._bytes = slice(position, position + _COUNTER_BYTES)
 
     def read(self) -> bytes:
         """Return the number in a form that can be compared with an earlier one."""
@@ -21,20 +22,21 @@ class Counter:
 
     def increase(self) -> None:
         number = int.from_bytes(self.read(), _ORDER) + 1
-        self._memory[self._bytes] = number.to_bytes(COUNTER_BYTES, _ORDER)
+        self._memory[self._bytes] = number.to_bytes(_COUNTER_BYTES, _ORDER)
 
 
 class Counters:
-    """The numbers of flushes and of transactions that sent something, in the file at `path`."""
+    """The numbers of flushes, of transactions that sent something, and of changes to groups, in the file at `path`."""
 
     def __init__(self, path: str) -> None:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            self._memory = mmap.mmap(file, 2 * COUNTER_BYTES)
+            self._memory = mmap.mmap(file, COUNTERS_BYTES)
         finally:
             os.close(file)
         self.flushes = Counter(self._memory, 0)
-        self.sent = Counter(self._memory, COUNTER_BYTES)
+        self.sent = Counter(self._memory, _COUNTER_BYTES)
+        self.memberships = Counter(self._memory, 2 * _COUNTER_BYTES)
 
     def close(self) -> None:
         self._memory.close()

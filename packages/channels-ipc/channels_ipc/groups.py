@@ -5,6 +5,7 @@ parcels and distributes them to its channels in its own memory. Members whose na
 queues, because any process may receive on them.
 """
 
+import math
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -31,38 +32,57 @@ class Reached(NamedTuple):
     processes: list[str]
 
 
-def find_members(cursor: queues.Cursor, group: str, now: float) -> list[str]:
-    """Return the channels in the group, and remove expired memberships."""
+def find_members(cursor: queues.Cursor, group: str, now: float) -> tuple[list[str], float]:
+    """Return the channels in the group and the time of the next expiry, and remove expired memberships."""
     prefix = queues.group(group)
-    members, lapsed = [], []
+    members, lapsed, until = [], [], math.inf
     if cursor.set_range(prefix):
         for key, value in cursor.iternext():
             name = bytes(key)
             if not name.startswith(prefix):
                 break
-            if queues.TIME.unpack(value)[0] > now:
+            expires = queues.TIME.unpack(value)[0]
+            if expires > now:
+                until = min(until, expires)
                 members.append(name[len(prefix) :].decode())
             else:
                 lapsed.append(name)
     for name in lapsed:
         cursor.set_key(name)
         cursor.delete()
-    return members
+    return members, until
 
 
-def by_process(
-    members: list[str], capacity: Callable[[str], int], known: Callable[[str], bool]
-) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """Return the capacities of the members that any process may read, and of the others by their living process."""
+class Members(NamedTuple):
+    """The capacities of the members of a group.
+
+    Attributes:
+        changes: The count of changes to groups when the members were read.
+        until: The time when the first membership expires.
+        anyone: The members that any process may read.
+        owned: The other members, by their process.
+    """
+
+    changes: bytes
+    until: float
+    anyone: dict[str, int]
+    owned: dict[str, dict[str, int]]
+
+
+def read_members(
+    cursor: queues.Cursor, group: str, now: float, changes: bytes, capacity: Callable[[str], int]
+) -> Members:
+    """Return the members of the group, and remove expired memberships."""
+    channels, until = find_members(cursor, group, now)
     anyone: dict[str, int] = {}
     owned: dict[str, dict[str, int]] = {}
-    for channel in members:
+    for channel in channels:
         owner = owner_of(channel)
         if owner:
             owned.setdefault(owner, {})[channel] = capacity(channel)
         elif not is_local(channel):
             anyone[channel] = capacity(channel)
-    return anyone, {process: channels for process, channels in owned.items() if known(process)}
+    return Members(changes, until, anyone, owned)
 
 
 def put_all(

@@ -58,6 +58,13 @@ class Inbox:
         oldest = min(names, key=lambda name: self._queues[name][0].sent)
         return oldest, self._queues[oldest][0]
 
+    def pop_next(self, channel: str, now: float) -> bytes | None:
+        """Remove and return the oldest message of a channel, unless the store may have an older one."""
+        queue = self._queues.get(channel)
+        if not queue or not queue[0].is_next or queue[0].expires <= now:
+            return None
+        return self.pop(channel)
+
     def pop(self, channel: str) -> bytes:
         queue = self._queues[channel]
         message = queue.popleft()

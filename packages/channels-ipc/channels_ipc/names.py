@@ -19,7 +19,7 @@ def is_local(channel: str) -> bool:
     return "!" in channel
 
 
-@lru_cache(maxsize=1024)  # called several times for each message
+@lru_cache(maxsize=4096)  # called several times for each message, like non_local()
 def owner_of(channel: str) -> str | None:
     """Return the process that owns `channel`, or None if any process may receive or the name contains no process."""
     if not is_local(channel):
@@ -28,6 +28,7 @@ def owner_of(channel: str) -> str | None:
     return match[1] if match else None
 
 
+@lru_cache(maxsize=4096)
 def non_local(channel: str) -> str:
     """Return the name up to and including its "!", or the whole name without "!"."""
     return channel[: channel.index("!") + 1] if is_local(channel) else channel

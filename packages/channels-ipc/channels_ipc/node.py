@@ -63,6 +63,11 @@ class Node:
             self._announce(channel, waiter)
             self._housekeeping.keep(self._store, now, keys_added=1)
 
+    def take_grouped(self, channel: str) -> bytes | None:
+        """Return the next message of the channel if it is a group message in the memory of this process."""
+        with self._lock:
+            return None if self.closed else self._store.take_grouped(channel, now=time.monotonic())
+
     async def receive(self, channel: str) -> Taken:
         """Return the next message of the channel. A cancelled call has not taken a message.
 

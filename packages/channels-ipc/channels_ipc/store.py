@@ -10,7 +10,7 @@ Times are seconds of the monotonic clock. All processes of a boot share it, and 
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import lmdb
 
@@ -24,6 +24,8 @@ from .queues import Waiter
 MAP_SIZE: Final = 1 << 30
 MAX_MESSAGE: Final = MAP_SIZE // 8
 _FLUSH_STEP_KEYS: Final = 16
+_MAX_GROUPS: Final = 128  # whose members a process remembers
+_Capacity: TypeAlias = Callable[[str], int]
 
 
 class QueueFull(Exception):
@@ -75,6 +77,7 @@ class Store:
         # a prefix, and the count of transactions when the prefix had no messages
         self._nothing_sent_to = ("", b"")
         self._swept_to = b""
+        self._groups: dict[tuple[str, _Capacity], groups.Members] = {}
         self._space = Space(path, most=MAP_SIZE // 2)  # the rest is reserved for the gaps between messages
 
     def close(self) -> None:
@@ -118,6 +121,12 @@ class Store:
                     return Taken(found.channel, payload, queues.pop_waiter(cursor, channel) if more else None)
             txn.put(queues.waiters(channel) + ticket.encode() + process.encode(), b"")
             return None
+
+    def take_grouped(self, channel: str, *, now: float) -> bytes | None:
+        """Return the oldest message of a channel of this process if the inbox has it, without a transaction."""
+        if self._counters.sent.read() != self._latest_sent:
+            return None
+        return self._inbox.pop_next(channel, now)
 
     def take_own(self, channel: str, *, now: float) -> Taken | None:
         """Return the oldest message of a channel or prefix of this process, from the inbox or from the file."""
@@ -167,10 +176,12 @@ class Store:
         with self._transaction as txn:
             self._require_room(txn, len(channel))
             txn.put(queues.group(group) + channel.encode(), queues.TIME.pack(expires))
+            self._counters.memberships.increase()
 
     def group_discard(self, group: str, channel: str) -> None:
         with self._transaction as txn:
             txn.delete(queues.group(group) + channel.encode())
+            self._counters.memberships.increase()
 
     def group_send(
         self,
@@ -179,7 +190,7 @@ class Store:
         *,
         now: float,
         expires: float,
-        capacity: Callable[[str], int],
+        capacity: _Capacity,
         known: Callable[[str], bool],
     ) -> groups.Reached:
         """Send one payload to all members of the group. Full members don't get it.
@@ -193,7 +204,8 @@ class Store:
         reached = groups.Reached([], [])
         with self._transaction as txn:
             cursor = txn.cursor()
-            anyone, by_process = groups.by_process(groups.find_members(cursor, group, now), capacity, known)
+            _, _, anyone, owned = self._members(cursor, group, now, capacity)
+            by_process = {process: channels for process, channels in owned.items() if known(process)}
             own = by_process.pop(self._inbox.process, None)
             if own:
                 self._collect(txn, cursor, now)
@@ -204,6 +216,17 @@ class Store:
                 reached = groups.put_all(txn, cursor, group, anyone, by_process, payload, now=now, expires=expires)
                 self._counters.sent.increase()
         return reached
+
+    def _members(self, cursor: queues.Cursor, group: str, now: float, capacity: _Capacity) -> groups.Members:
+        """Return the members of the group. They are read again after a change to any group, or if one expires."""
+        changes = self._counters.memberships.read()
+        members = self._groups.get((group, capacity))
+        if members is None or members.changes != changes or members.until <= now:
+            members = groups.read_members(cursor, group, now, changes, capacity)
+            if len(self._groups) >= _MAX_GROUPS:
+                self._groups.clear()
+            self._groups[group, capacity] = members
+        return members
 
     def collect(self, *, now: float) -> None:
         """Distribute the parcels that other processes sent to this process's members of groups."""
@@ -279,14 +302,15 @@ class Store:
         self._swept_to = b""
         while True:
             self.sweep(_FLUSH_STEP_KEYS, now=math.inf, alive=lambda process: True)
+            with self._transaction:
+                self._count_flush()
             if not self._swept_to:
                 break
-        with self._transaction:
-            self._count_flush()
 
     def _count_flush(self) -> None:
         self._counters.flushes.increase()
         self._counters.sent.increase()
+        self._counters.memberships.increase()
 
     def statistics(self) -> dict[str, int]:
         """Return the number of keys, their size and the size of the file in bytes."""

@@ -53,14 +53,25 @@ async def test_more_members_in_a_process_than_its_capacity(layer):
     assert [(await layer.receive(member))["n"] for member in members] == [1] * 50
 
 
-async def test_membership_lapses(make_layer, nothing_comes):
-    layer, brief = make_layer(), make_layer(group_expiry=0.001)
-    await brief.group_add("group", "lapsed")
-    await asyncio.sleep(0.002)
+async def test_membership_lapses(make_layer, receive_now, nothing_comes):
+    layer, brief = make_layer(), make_layer(group_expiry=0.02)
     await layer.group_add("group", "member")
+    await brief.group_add("group", "lapsed")
     await layer.group_send("group", {"n": 1})
-    assert await layer.receive("member") == {"n": 1}
+    await receive_now(layer, "lapsed")
+    await asyncio.sleep(0.03)
+    await layer.group_send("group", {"n": 2})
+    assert [(await layer.receive("member"))["n"] for _ in range(2)] == [1, 2]
     await nothing_comes(layer, "lapsed")
+
+
+async def test_flushed_group_has_no_members(layer, nothing_comes):
+    name = await layer.new_channel()
+    await layer.group_add("group", name)
+    await layer.group_send("group", {})
+    await layer.flush()
+    await layer.group_send("group", {})
+    await nothing_comes(layer, name)
 
 
 async def test_group_names_do_not_run_into_each_other(layer, nothing_comes):
