@@ -33,7 +33,7 @@ from environments import environment, this_python
 
 SUITES = Path(__file__).parent
 CASES = agents.CASES | state.CASES
-LONGEST_SCENARIO_S = 120
+LONGEST_SCENARIO_S = 300
 SHOWN_DIFFERENCES = 1
 # The spans of Django's middleware and handler have the names of hopless's classes, and hopless opens fewer connections.
 CLASSES = re.compile(

@@ -25,8 +25,10 @@ VERSIONS = Path(__file__).with_name("projects.txt")
 PYTEST = ("pytest", "pytest-django")
 PYTEST_COMMAND = ("pytest", "-p", "no:cacheprovider", "-o", "addopts=", "--tb=no", "-q", "-rfE")
 TEST_COMMAND = ("django", "test", "--verbosity", "0")
+ALLAUTH_PARTS = ("ajax", "change_email", "login", "login_by_code", "logout", "middleware", "reauthentication", "signup")
 FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))|^(?:FAILED|ERROR) (\S+::\S+)", re.MULTILINE)
 RAN = re.compile(r"^Ran (\d+) tests|(\d+) (?:passed|failed|errors?)\b", re.MULTILINE)
+GUARDIAN_COMPARES_TIMES = "guardian/testapp/tests/test_indexes.py::IndexVsNoIndexPerformanceTestCase"
 DRF_COUNTS_WARNINGS = "tests/schemas/test_openapi.py::TestGenerator::test_duplicate_component_name"
 
 
@@ -55,6 +57,12 @@ class Project(NamedTuple):
 
 
 PROJECTS = (
+    Project(
+        "django-allauth[mfa,openid,socialaccount]==65.22.1",
+        (*PYTEST, "pytest-asyncio"),
+        (*PYTEST_COMMAND, *(f"tests/apps/account/test_{part}.py" for part in ALLAUTH_PARTS)),
+        "tests.projects.account_only.settings",
+    ),
     Project("django-axes==8.3.1", (*PYTEST, "django-ipware"), (*PYTEST_COMMAND, "tests"), "tests.settings"),
     Project(
         "django-filter==26.2",
@@ -65,7 +73,7 @@ PROJECTS = (
     Project(
         "django-guardian==3.5.2",
         (*PYTEST, "django-environ"),
-        (*PYTEST_COMMAND, "guardian/testapp/tests"),
+        (*PYTEST_COMMAND, "--deselect", GUARDIAN_COMPARES_TIMES, "guardian/testapp/tests"),
         "guardian.testapp.testsettings",
     ),
     Project("django-simple-history==3.13.0", (), ("runtests.py",), ""),
