@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,8 @@ from django.utils.module_loading import import_string
 
 from hopless import private
 from hopless.middleware import KNOWN, MESSAGE_STORAGES, SESSION_ENGINES, HopsToBlock
+
+WRAPPED_RECEIVERS = "An agent wraps Django's receivers. For sentry-sdk, use DjangoIntegration(signals_spans=False)."
 
 
 def hops(app_configs: Any = None, **kwargs: Any) -> list[checks.CheckMessage]:
@@ -79,11 +82,14 @@ def _signals() -> Iterator[checks.CheckMessage]:
 
     for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
         synchronous, _ = private.receivers(getattr(signals, name), private.ASGIHandler)
-        others = [f"{one.__module__}.{one.__qualname__}" for one in synchronous if one not in known]
+        others = [one for one in synchronous if one not in known]
+        names = [f"{one.__module__}.{one.__qualname__}" for one in others]
+        wrapped = any(inspect.unwrap(one) in known for one in others)
         if others:
             yield checks.Info(
-                f"{name} has receivers that are not Django's own ({_series(others)}): "
+                f"{name} has receivers that are not Django's own ({_series(names)}): "
                 "each request sends it in a thread.",
+                hint=WRAPPED_RECEIVERS if wrapped else None,
                 id="hopless.I004",
             )
 

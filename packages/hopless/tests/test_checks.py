@@ -1,13 +1,15 @@
 """Test that ``manage.py check`` reports the remaining hops of a project, with reasons."""
 
+import functools
 import io
 import logging
 
 import pytest
 from django.core.management import call_command
 from django.db import connections
+from django.dispatch import Signal
 from django.test import override_settings
-from hopless.checks import hops, log_missing_health_checks
+from hopless.checks import WRAPPED_RECEIVERS, hops, log_missing_health_checks
 
 from tests.project.settings import SEVEN
 
@@ -78,6 +80,21 @@ def test_a_receiver_of_a_third_party_is_named():
         request_started.disconnect(counts_requests)
     assert "request_started has receivers that are not Django's own (" in found
     assert "counts_requests" in found
+
+
+def test_wrapped_receivers_have_a_hint(monkeypatch):
+    """sentry-sdk records a span for each receiver."""
+    original = Signal._live_receivers
+
+    def wrap(receiver):
+        return functools.wraps(receiver)(lambda **kwargs: receiver(**kwargs))
+
+    def live_receivers(self, sender):
+        synchronous, asynchronous = original(self, sender)
+        return [wrap(receiver) for receiver in synchronous], asynchronous
+
+    monkeypatch.setattr(Signal, "_live_receivers", live_receivers)
+    assert [message.hint for message in hops()] == [WRAPPED_RECEIVERS] * 2
 
 
 def test_manage_py_check_prints_it():
