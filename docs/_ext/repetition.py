@@ -13,7 +13,7 @@ from loadtests.plan.times import ANSWERS
 from loadtests.records import Trial
 
 STUDY = "2016-stack"
-# As read off the report's charts; background/2016.rst has the same words.
+# As read off the report's charts.
 NO_BAR = "not in the chart"
 ORIGINAL = {
     "2016-gunicorn": ("2 ms", "3 ms", "3 ms", "10 ms", "6,950 to 7,200"),
