@@ -59,8 +59,8 @@ INTERRUPTED = 130  # 128 plus the number of SIGINT, as in shells
 app = typer.Typer(
     cls=Group,
     name="python -m loadtests",
-    help="Measures the ways of serving Django, WSGI and ASGI. Start with `doctor` and `run first-look`. "
-    "Environment variables such as WORKERS and PORT change how a setup is started (docs/setups.rst).",
+    help="Compare ways to serve Django over WSGI and ASGI. Start with `doctor` and `run first-look`. "
+    "Environment variables such as WORKERS and PORT configure the setups (docs/setups.rst).",
     no_args_is_help=True,
     add_completion=called() in PROGRAMS,  # shells can complete `loadtests`, but not `python -m loadtests`
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -75,7 +75,7 @@ PANELS = {
 for panel, modules in PANELS.items():
     for module in modules:
         app.command(module.__name__.rpartition(".")[2], rich_help_panel=panel, cls=Command)(module.command)
-machines = typer.Typer(cls=Group, help="Prepare and check other machines, over SSH.", no_args_is_help=True)
+machines = typer.Typer(cls=Group, help="Prepare and check other machines over SSH.", no_args_is_help=True)
 machines.command("prepare", cls=Command)(hosts.prepare)
 machines.command("check", cls=Command)(hosts.check)
 app.add_typer(machines, name="hosts", rich_help_panel="Advanced")
@@ -133,7 +133,7 @@ def _require_no_empty_argument(arguments: list[str]) -> None:
     for before, argument in zip([called(), *arguments], arguments, strict=False):
         option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
         if equals and not value and not option.startswith(("--body", "--ws-")):
-            raise UserError(f"what stands after {shown(option)} is empty; give it a value, or leave it out")
+            raise UserError(f"the argument after {shown(option)} is empty; give it a value, or leave it out")
 
 
 def _interrupt(number: int, frame: object) -> None:

@@ -60,7 +60,7 @@ def quoted(value: object) -> str:
     try:
         return shown(repr(value))
     except ValueError:  # Python doesn't convert numbers of more than 4,300 digits
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
     except RecursionError:
         return "a deeply nested value"
 
@@ -72,7 +72,7 @@ def require_within(name: str, value: float, low: float, high: float) -> None:
         UserError: If it isn't from ``low`` to ``high``.
     """
     if not low <= value <= high:  # true also for NaN
-        raise UserError(f"{name} {quoted(value)}: from {low:,} to {high:,} is allowed")
+        raise UserError(f"{name} {quoted(value)}: must be from {low:,} to {high:,}")
 
 
 def place_of(output: str, folder: Path) -> str:

@@ -34,7 +34,7 @@ def read(path: Path, most: int, pipes: bool = False) -> bytes:
         # Without O_NONBLOCK, opening a pipe without a writer would block.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipes else os.O_NONBLOCK))
     except ValueError:
-        raise OSError(errno.EINVAL, "its name holds a null character", str(path)) from None
+        raise OSError(errno.EINVAL, "its name contains a null character", str(path)) from None
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not (stat.S_ISREG(status.st_mode) or (pipes and stat.S_ISFIFO(status.st_mode))):
@@ -56,13 +56,13 @@ def inside(folder: Path, name: str) -> Path:
     try:
         root, path = (Path(os.path.realpath(one, strict=True)) for one in (folder, folder / name))
     except ValueError:
-        why = "its name holds a null character"
+        why = "its name contains a null character"
     except OSError as error:
         why = f"{error.strerror}"
     else:
         if path.is_relative_to(root) and not os.path.isabs(name):
             return path
-        why = "it is not below the folder of the file that names it"
+        why = "it is outside the folder of the file that names it"
     raise UserError(f"{shown_end(name)} cannot be read: {why}")
 
 
@@ -117,7 +117,9 @@ def write_json(path: Path, value: object, most: float = math.inf) -> None:
     """
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if len(content) > most:
-        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB; at most {most / 1e6:,.0f} MB are read again")
+        raise UserError(
+            f"{path} would have {len(content) / 1e6:,.0f} MB; files of more than {most / 1e6:,.0f} MB can't be read"
+        )
     write_bytes(path, content)
 
 

@@ -40,7 +40,7 @@ class Observations:
         for one in observations:
             sample = self.samples.setdefault((one.test, one.metric), {}).setdefault(one.label, {})
             if one.block in sample:
-                raise ValueError(f"{one.label} {one.test} {one.metric}: block {one.block} is given twice")
+                raise ValueError(f"{one.label} {one.test} {one.metric}: block {one.block} occurs twice")
             if one.value > 0:
                 sample[one.block] = log(one.value)
                 if one.at_least:

@@ -34,38 +34,40 @@ class Reason(Enum):
     )
     contract_broken = (
         SETUPS,
-        "the setup did not answer as the contract says",
+        "an answer of the setup differed from the contract",
         "Run python -m loadtests check <setup>: it prints what differs.",
     )
     stray_deliveries = (
         SETUPS,
-        "messages reached connections that they were not meant for",
-        "Check how the setup, its layer or its adapter separates connections and rooms: this breaks privacy.",
+        "messages reached the wrong connections",
+        "Check how the setup, its layer or its adapter separates connections and rooms: users could read each "
+        "other's messages.",
     )
     process_died = (
         SETUPS,
         "a process of the setup died or was restarted during the trial",
-        "Read the setup's log for the cause; with a SIGKILL, look for the out-of-memory killer in dmesg.",
+        "Read the setup's log for the cause. After a SIGKILL, look for the out-of-memory killer in dmesg.",
     )
     service_failed = (
         INVALID,
         "a supporting service did not start, or ended during the trial",
-        "Read the end of its log: it is not the setup's fault.",
+        "Read the end of the service's log. The setup isn't the cause.",
     )
     did_not_recover = (
         SETUPS,
         "the server did not recover after an overload or a restart",
-        "Read the end of its log; lower max_rate, so that no probe overloads it as much.",
+        "Read the end of the server's log. Lower max_rate, so that probes overload the server less.",
     )
     connection_lost = (
         MACHINES,
         "the connection to the servers' host was lost",
-        "Look for what cuts the network between the two (a firewall that forgets, Wi-Fi, a suspended machine).",
+        "Find out what interrupts the network between the machines, such as a firewall that drops idle connections, "
+        "Wi-Fi, or a suspended machine.",
     )
     engine_failed = (
         MACHINES,
         "the load generator failed",
-        "Read its message in the trial's log; python -m loadtests doctor checks what it needs.",
+        "Read the engine's message in the trial's log. `python -m loadtests doctor` checks the engine's requirements.",
     )
     generator_busy = (
         MACHINES,
@@ -80,7 +82,8 @@ class Reason(Enum):
     )
     clients_differ = (
         MACHINES,
-        "the processes of the load generator measured different times or failures, by more than noise",
+        "the processes of the load generator measured different times or failures, and noise doesn't explain the "
+        "difference",
         "Check other load on the client host with the slower answers, and its network to the servers.",
     )
     send_lag = (
@@ -95,51 +98,51 @@ class Reason(Enum):
     )
     loop_disagrees = (
         DOUBTFUL,
-        "users neither thought nor waited for a part of the time, so they sent less than users over think and "
-        "response time predict",
-        "Keep other programs off the generator's core, or have fewer users.",
+        "users were idle for a part of the time, so they sent fewer requests than the number of users divided by "
+        "think time plus response time",
+        "Keep other programs off the generator's core, or test with fewer users.",
     )
     unfair_service = (
         DOUBTFUL,
-        "the server answered one connection many times in a row while the others waited, so the test's percentiles are "
-        "not reported",
-        "Compare the response times of a test with a fixed rate.",
+        "the server answered one connection many times in a row while the others waited, so the page doesn't show "
+        "the test's percentiles",
+        "Compare the response times in a test with a fixed rate instead.",
     )
     clock_jumped = (
         MACHINES,
         "the wall clock jumped during the trial",
-        "Let the clock settle (chronyc waitsync), or do not suspend or migrate the machine while measuring.",
+        "Wait until the clock is synchronized (chronyc waitsync). Don't suspend or migrate the machine during a run.",
     )
     swapped = (
         MACHINES,
         "memory was swapped during the trial",
-        "Close other programs, lower the number of workers, or turn swap off (swapoff -a) while measuring.",
+        "Close other programs, lower the number of workers, or turn swap off (swapoff -a) during a run.",
     )
     cores_taken = (
         MACHINES,
         f"other load used more than {OTHERS_CPU_INVALID:.0%} of the servers' cores (steal included)",
-        "Stop other programs; with steal, choose a machine whose cores are not shared.",
+        "Stop other programs. If it is steal, choose a machine whose cores are not shared.",
     )
     cores_disturbed = (
         DOUBTFUL,
         f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the servers' cores (steal included)",
-        "Stop other programs; with steal, choose a machine whose cores are not shared, or add blocks.",
+        "Stop other programs, or add blocks. If it is steal, choose a machine whose cores are not shared.",
     )
     service_swapped = (
         MACHINES,
         "memory was swapped on a service's host",
-        "Close other programs there, or turn swap off (swapoff -a) while measuring.",
+        "Close other programs on that host, or turn swap off (swapoff -a) during a run.",
     )
     service_taken = (
         MACHINES,
         f"other load used more than {OTHERS_CPU_INVALID:.0%} of the cores of a service's host (steal included)",
-        "Stop other programs there; with steal, choose a machine whose cores are not shared.",
+        "Stop other programs on that host. If it is steal, choose a machine whose cores are not shared.",
     )
     machine_disturbed = (
         DOUBTFUL,
         f"other load used more than {OTHERS_CPU_DOUBTFUL:.0%} of the generator's core, or of the cores of a service's "
         "host (steal included)",
-        "Stop other programs there; with steal, choose a machine whose cores are not shared, or add blocks.",
+        "Stop other programs on that host, or add blocks. If it is steal, choose a machine whose cores are not shared.",
     )
     frequency_changed = (
         DOUBTFUL,
@@ -148,13 +151,14 @@ class Reason(Enum):
     )
     shared_core = (
         DOUBTFUL,
-        "generator and servers shared a core, so each slowed the other",
+        "the load generator and the servers shared a core and slowed each other down",
         "Measure on a machine with two or more cores.",
     )
     cost_unseen = (
         DOUBTFUL,
-        "a service charged to the setup ran elsewhere, so its CPU time and memory are not known",
-        "Leave REDIS_URL unset while measuring: then a Redis is started next to the setup and counted.",
+        "a service that counts towards the setup's cost ran outside the harness, so its CPU time and memory are "
+        "unknown",
+        "Unset REDIS_URL. The harness then starts Redis next to the setup and counts its cost.",
     )
 
     def __init__(self, kind: tuple[Severity, str], meaning: str, remedy: str) -> None:

@@ -69,7 +69,7 @@ def _journeys_lost(result: Result | None) -> Iterator[str]:
     journeys = result.journeys if result else None
     if journeys is not None and (ended := journeys.completed + journeys.broken_off):
         broken = journeys.broken_off
-        yield f"{broken:,} of {plural(ended, 'journey')} broken off, {percent(broken / ended)}"
+        yield f"{broken:,} of {plural(ended, 'journey')} ended early, {percent(broken / ended)}"
 
 
 def _send_lag(result: Result | None) -> Iterator[Flag]:
@@ -150,4 +150,4 @@ def differing(result: Result | None) -> Iterator[str]:
     if len(times) > 1 and max(times) - min(times) > max(limits.CLIENTS_DIFFER_MS, limits.CLIENTS_DIFFER * min(times)):
         yield f"p50 from {number(min(times))} to {number(max(times))} ms"
     elif len(shares) > 1 and max(shares) - min(shares) > limits.CLIENTS_DIFFER:
-        yield f"answered well: {percent(min(shares))} to {percent(max(shares))}"
+        yield f"successful answers: {percent(min(shares))} to {percent(max(shares))}"

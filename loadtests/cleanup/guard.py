@@ -46,7 +46,7 @@ def main(command: list[str]) -> int:
             preexec_fn=lambda: _prepare(libc),
         )
     except OSError as error:
-        print(f"it cannot be run: {error.strerror}", file=sys.stderr)
+        print(f"the command can't be run: {error.strerror}", file=sys.stderr)
         return CANNOT_BE_RUN
     try:
         while child.poll() is None:

@@ -90,7 +90,7 @@ def output(
     try:
         ended = run(command, within_s, cwd, env)
     except subprocess.TimeoutExpired:
-        raise UserError(f"{failure}: it had not ended after {within_s:g} s") from None
+        raise UserError(f"{failure}: the program didn't end within {within_s:g} s") from None
     if ended.status:
         raise UserError(f"{failure}: {reason_of(ended.errors)}")
     return ended.printed

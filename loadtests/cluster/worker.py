@@ -97,7 +97,7 @@ class Generating:
                 event["helpers"] = []
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
-            print(f"the load generator broke off: killed by signal {-status}", file=sys.stderr)
+            print(f"the load generator stopped: killed by signal {-status}", file=sys.stderr)
         if not self._ended:
             end(1)
 
@@ -218,7 +218,7 @@ class Carrier:
         text = json.dumps(event)
         if len(text) > LONGEST:  # the master would drop it, and the harness would wait for it
             megabytes, most = len(text) // 2**20, wire.MOST_BYTES // 2**20
-            too_much = f"the event {event['event']} has {megabytes} MB; at most {most} pass"
+            too_much = f"the event {event['event']} has {megabytes} MB; at most {most} MB are allowed"
             text = json.dumps({"event": "nonsense", "value": too_much})
         self._runner.send_message(TO_HARNESS, text)
 
@@ -268,7 +268,9 @@ def carry(first: Event) -> None:
             stack.enter_context(cores.pinned(core))  # also pins the threads that Locust starts
             open_as_many_files_as_allowed()
         secure_worker(first["token"])
-        runner = connected("127.0.0.1", first["port"], "may sshd here forward ports?")
+        runner = connected(
+            "127.0.0.1", first["port"], "check that sshd on this machine allows port forwarding (AllowTcpForwarding)"
+        )
         take_part(runner, Carrier(runner, first["program"], core), first["number"], about)
 
 

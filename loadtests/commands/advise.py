@@ -27,13 +27,13 @@ def command(
     setup: Annotated[
         str,
         typer.Argument(
-            help="Name of a setup; or a study that is a sweep, by name or as a TOML file.",
+            help="Name of a setup, or name or TOML file of a sweep study.",
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="Path to request, which costs as much as your own pages.")] = "/",
-    rate: Annotated[float | None, typer.Option(help="Judge by p99 at this rate, instead of by throughput.")] = None,
-    max_time: Annotated[str, typer.Option(help="Time limit; more time gives a more certain answer.")] = "10m",
+    path: Annotated[str, typer.Option(help="Path to request. Choose one that costs as much as your own pages.")] = "/",
+    rate: Annotated[float | None, typer.Option(help="Compare p99 at this rate instead of the throughput.")] = None,
+    max_time: Annotated[str, typer.Option(help="Time limit. A longer search is more certain.")] = "10m",
     output: OutputFolder = None,
     seed: Seed = None,
     anyway: Anyway = False,
@@ -76,7 +76,7 @@ def command(
     except KeyboardInterrupt:
         fail(f"interrupted; the measurements are in {execution.run.path}", 130)
     except (TooBusy, advise.NoAdvice) as error:
-        again = "; start again later, or add --ignore-busy" if isinstance(error, TooBusy) else ""
+        again = "; try again later, or add --ignore-busy" if isinstance(error, TooBusy) else ""
         found, why = outcome(execution), f"{error}{again}"
         reports.print_report(execution.run, out)
     else:
@@ -92,7 +92,7 @@ def _require_no_setup_options(context: typer.Context) -> None:
     """
     for name in given(context):
         if name in ("--path", "--rate"):
-            raise UserError(f"a study defines the requests; {name} goes with a setup")
+            raise UserError(f"the study defines the requests; {name} only works with a setup")
 
 
 def _headline(search: KnobSearch, execution: Execution) -> str:
@@ -100,7 +100,7 @@ def _headline(search: KnobSearch, execution: Execution) -> str:
     knobs = [f"{knob} {', '.join(values)}" for knob, values in search.sweep.knobs.items()]
     where = os.path.relpath(execution.run.path)
     return (
-        f"{search.study.title}: {'; '.join(knobs)}\n{plural(search.trials, 'trial')} at the most, about "
+        f"{search.study.title}: {'; '.join(knobs)}\nat most {plural(search.trials, 'trial')}, about "
         f"{search.seconds / 60:.1f} minutes, into {where}"
     )
 

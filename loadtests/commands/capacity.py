@@ -21,20 +21,24 @@ if TYPE_CHECKING:
 
 def command(
     url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
-    header: Annotated[list[str] | None, typer.Option(help="Header, 'Host: example.com'; may be repeated.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="Request header: 'Host: example.com'; may be repeated.")
+    ] = None,
     objective: Annotated[str, typer.Option(help="Objective, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
     start_rate: Annotated[
-        float, typer.Option(help="First rate, in requests (over ws://, messages) per second.")
+        float, typer.Option(help="First rate to try, in requests (over ws://, messages) per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
     probe: Annotated[str, typer.Option(help="Duration of the first probe of a rate.")] = "2s",
     confirm: Annotated[str, typer.Option(help="Duration of the probe that confirms the rate.")] = "30s",
     arrivals: Annotated[str, typer.Option(help="Spacing of requests: random or even.")] = "random",
     connections: Annotated[
-        int | None, typer.Option(help="Maximum number of connections; over ws:// the number of them, 50 by default.")
+        int | None, typer.Option(help="Maximum number of connections. Over ws://, the exact number, 50 by default.")
     ] = None,
     size: MessageSize = None,
-    max_time: Annotated[str | None, typer.Option(help="Time limit of the whole search: 5m; none by default.")] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Time limit of the whole search, such as 5m. By default, there is no limit.")
+    ] = None,
     allow_remote: AllowRemote = False,
     anyway: Anyway = False,
     as_json: AsJson = False,

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from loadtests.measure.check import Check
 
 # Django's default logging prints the traceback only if DEBUG is on.
-NO_LOG = ": its logs are empty; with DEBUG or a console handler in LOGGING, they have the traceback of the error"
+NO_LOG = ": its logs are empty; set DEBUG or add a console handler to LOGGING to log the error's traceback"
 
 
 @with_own_websockets
 def command(
     setups: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of setups, a b or a,b; all by default.", autocompletion=completion.setup_list),
+        typer.Argument(help="Names of setups: a b or a,b; all by default.", autocompletion=completion.setup_list),
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
     hopless: Hopless = False,
-    every: Annotated[bool, typer.Option("--all", help="Say why setups are skipped and requests are not sent.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show why setups are skipped and requests aren't sent.")] = False,
     *,
     own: Own,
 ) -> None:
@@ -52,12 +52,12 @@ def command(
     print_check(checked, every)
     if not checked.good:
         if checked.errors:
-            fail("the project does not work, so that nothing can be compared")
+            fail("the project doesn't work, so nothing can be compared; read the errors above")
         if checked.only_redirects:
-            fail("every page answered with a redirect, so no view was compared; name other pages with --path")
+            fail("every page redirects, so no view was compared; name other pages with --path")
         different = checked.differences or checked.failed or not any(checked.websocket_failures.values())
         undelivered = "a message over the project's WebSockets was not delivered"
-        fail("the setups do not answer alike" if different else undelivered)
+        fail("the setups answer differently" if different else undelivered)
 
 
 def print_check(checked: Check, every: bool = True) -> None:
@@ -69,13 +69,16 @@ def print_check(checked: Check, every: bool = True) -> None:
         _line(name, "yellow", f" was skipped: {obstacle}")
     for name, unasked in checked.not_asked.items() if every else ():
         for why, number in unasked.items():
-            _line(name, "yellow", f" was not asked {plural(number, 'request')}: {why}")
+            _line(name, "yellow", f" was not sent {plural(number, 'request')}: {why}")
     if not every and (checked.skipped or checked.not_asked):
         left_out = {"skipped": len(checked.skipped), "sent fewer requests": len(checked.not_asked)}
         parts = [f"{plural(count, 'setup')} {how}" for how, count in left_out.items() if count]
-        say(f"{', '.join(parts)} (--all says why)")
+        say(f"{', '.join(parts)} (--all shows the reasons)")
     for request, status in checked.unexpected:
-        say(f"note: {request.method} {request.path} is answered {status}, and `run` needs {request.status}")
+        say(
+            f"note: the answer to {request.method} {request.path} has status {status}, and `run` requires "
+            f"{request.status}"
+        )
     if checked.varying:
         pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
         what = pages or plural(len(checked.varying), "page")
@@ -83,7 +86,7 @@ def print_check(checked: Check, every: bool = True) -> None:
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
     for request, given in checked.errors:
-        _line(checked.compared[0].name, "bold red", f": {request.method} {request.path} is answered {given}")
+        _line(checked.compared[0].name, "bold red", f": the answer to {request.method} {request.path} is {given}")
     for difference in checked.differences:
         request = difference.request
         _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
@@ -95,7 +98,7 @@ def print_check(checked: Check, every: bool = True) -> None:
         for sentence in broken:
             _line(name, "bold red", f": {sentence}")
         if not broken:
-            _line(name, "bold", ": a message over its WebSockets was delivered")
+            _line(name, "bold", ": delivered a message over its WebSockets")
     for name, (cases, broken) in checked.websocket_cases.items():
         for sentence in broken:
             _line(name, "bold red", f": {sentence}")

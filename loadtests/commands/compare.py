@@ -23,16 +23,15 @@ class Format(str, enum.Enum):
 
 
 def command(
-    run: Annotated[
-        Path, typer.Argument(help="Run folder, or the name of one in results/.", autocompletion=completion.runs)
-    ],
+    run: Annotated[Path, typer.Argument(help="Run folder, or its name in results/.", autocompletion=completion.runs)],
     other: Annotated[
         Path | None, typer.Argument(help="Run to compare it with.", autocompletion=completion.runs)
     ] = None,
     setups: Annotated[
         str,
         typer.Option(
-            help="Only these setups: a,b. Within one run, each against the first.", autocompletion=completion.setup_list
+            help="Only these setups: a,b. Within one run, the first is the baseline.",
+            autocompletion=completion.setup_list,
         ),
     ] = "",
     fail_if: Annotated[
@@ -46,7 +45,7 @@ def command(
         Format | None,
         typer.Option(
             "--format",
-            help="Print JUnit's XML, Bencher's metric format (of the second side), or a summary in GitHub's Markdown.",
+            help="Print JUnit XML, the Bencher metric format (of the second side), or a summary in GitHub Markdown.",
         ),
     ] = None,
 ) -> None:
@@ -55,7 +54,7 @@ def command(
     Also shows what else differs between two runs.
     """
     if as_json and form:
-        raise UserError("--json and --format are two formats; leave one out")
+        raise UserError("--json and --format can't be combined; leave one out")
     with waiting(err, "comparing"):
         from loadtests.analyse.compare.sides import compare_sides
         from loadtests.report.formats import pull_request

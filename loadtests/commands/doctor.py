@@ -21,7 +21,7 @@ COLOURS = {"error": "bold red", "warning": "yellow", "ok": "green"}
 def command(
     study: Annotated[
         str | None,
-        typer.Argument(help="Name or file of a study whose needs are checked too.", autocompletion=completion.studies),
+        typer.Argument(help="Name or file of a study. Also check its requirements.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
     """Show what would disturb a measurement on this machine.
@@ -35,7 +35,7 @@ def command(
         findings = doctor.examine(study=None if study is None else studies.load(study))
     print_findings(findings)
     if not doctor.possible(findings):
-        fail("nothing can be measured before this is put right")
+        fail("fix the errors above before you start a run")
 
 
 def print_findings(findings: Sequence[MachineFinding]) -> None:

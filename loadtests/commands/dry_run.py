@@ -33,7 +33,7 @@ def print_dry_run(found: DryRun) -> None:
         table.add_row(Text(name, style="dim"), Text(text))
     print_grid(out, table)
     out.print()
-    say("Nothing was started, and nothing was written.")
+    say("Nothing was started or written.")
     if found.problem is not None:
         fail(f"the run could not start: {found.problem}")
 
@@ -59,12 +59,13 @@ def _print_tests(found: DryRun) -> None:
 def _rest(found: DryRun) -> Iterator[tuple[str, str]]:
     for one in found.left_out:
         yield "left out", f"{one.label}{f', {one.test}' if one.test else ''}: {one.why}"
-    yield "order", "in each block test by test, the setups shuffled; every second block mirrors the one before"
-    yield "seed", "drawn when it runs; --seed fixes it" if found.options.seed is None else _first_block(found)
+    yield "order", "test by test in each block, with the setups shuffled; every second block reverses the previous one"
+    seed = found.options.seed
+    yield "seed", "chosen at the start of the run; set it with --seed" if seed is None else _first_block(found)
     if (goal := found.options.goal) is not None:
         until, minutes = f"±{goal.until * 100:g}%", f"{goal.max_time_s / 60:g} minutes"
-        yield "until", f"blocks are added until no interval is wider than {until}, for {minutes} at the most"
-    yield "knobs", f"{environment(found.knobs) or 'none set'}; the others as in supervisor/defaults.sh"
+        yield "until", f"the run adds blocks until every interval is within {until}, for up to {minutes}"
+    yield "knobs", f"{environment(found.knobs) or 'none set'}; defaults are in supervisor/defaults.sh"
     cores = found.bench.cores
     servers, generator = (",".join(map(str, numbers)) for numbers in (cores.servers, cores.generator))
     there, here = (" (there)", " (here)") if cores.machines > 1 else ("", "")

@@ -10,16 +10,17 @@ from loadtests.commands.console import err, fail, say, waiting
 from loadtests.commands.doctor import print_findings
 from loadtests.errors import called
 
-Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML), for all of its machines.")]
+Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts file (TOML) for all of its machines.")]
 
 
 def prepare(
     host: Where,
     python: Annotated[
-        str | None, typer.Option(help="Python on that machine for the virtual environment; python3 by default.")
+        str | None,
+        typer.Option(help="Python on that machine to create the virtual environment with; python3 by default."),
     ] = None,
     venv: Annotated[
-        str | None, typer.Option(help="Virtual environment on that machine to use as it is, instead of making one.")
+        str | None, typer.Option(help="Existing virtual environment on that machine to use instead of a new one.")
     ] = None,
 ) -> None:
     """Copy this project to another machine and set it up.
@@ -35,7 +36,7 @@ def prepare(
         with waiting(err) as announce:
             findings = servers_host.prepare(where, announce, python, venv)
         print_findings(findings)
-        say(f"{where} is prepared; look at it: {called()} hosts check {host}")
+        say(f"{where} is prepared; check it with: {called()} hosts check {host}")
 
 
 def check(host: Where) -> None:
@@ -58,4 +59,4 @@ def check(host: Where) -> None:
         print_findings(findings)
         good = good and possible(findings)
     if not good:
-        fail("nothing can be measured there before this is put right")
+        fail("fix the errors above before you measure on this host")

@@ -20,7 +20,7 @@ FEW = 3  # of each kind, if all kinds are listed
 
 def command(
     kind: Annotated[
-        str, typer.Argument(help="All of one kind: setups, studies, engines or runs.", autocompletion=lambda: KINDS)
+        str, typer.Argument(help="List all setups, studies, engines or runs.", autocompletion=lambda: KINDS)
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -101,7 +101,7 @@ def _study(name: str, lacking: dict[str, list[str]], idle: dict[str, str]) -> di
     if baseline in lacking:
         why = f"its baseline {baseline} {_missing(lacking[baseline])}"
     if engines:
-        why = f"its engine {', '.join(engines)} cannot run"
+        why = f"engine {', '.join(engines)} can't run"
     minutes = round(planned_seconds(study) / 60)
     return {"name": name, "title": study.title, "minutes": minutes, "not_here": why}
 
@@ -114,7 +114,7 @@ def _run(name: str) -> dict[str, Any]:
         record = Run.open(files.RESULTS / name).record
     except UserError as error:
         return {"name": name, "created": "", "study": "", "state": f"cannot be read: {error}"}
-    state = "ended" if record.ended else "running, or can be resumed"
+    state = "ended" if record.ended else "running or resumable"
     return {"name": name, "created": record.created, "study": record.study.name, "state": state}
 
 
@@ -131,8 +131,8 @@ def _print(kind: str, rows: Sequence[dict[str, Any]]) -> None:
 def _print_few(kind: str, rows: Sequence[dict[str, Any]]) -> None:
     """Print the number and the first rows: the newest runs, and the setups and studies of ``make bench``."""
     lacking = sum(bool(row.get("not_here")) for row in rows)
-    missing = f", {lacking} with something missing here" if lacking else ""
-    say(f"{len(rows)} {kind}{missing}; all of them: {called()} list {kind}")
+    missing = f", {lacking} of them with missing requirements" if lacking else ""
+    say(f"{len(rows)} {kind}{missing}; list all: {called()} list {kind}")
     if kind == "runs":
         rows = sorted(rows, key=lambda row: str(row["created"]), reverse=True)
     first = sorted(rows, key=lambda row: row["name"] not in ("first-look", "gunicorn", "daphne", "uvicorn"))

@@ -21,22 +21,31 @@ if TYPE_CHECKING:
 def command(
     url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
     rate: Annotated[
-        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
+        float | None,
+        typer.Option(help="Requests per second. Without it, connections send as fast as they get answers."),
     ] = None,
     arrivals: Annotated[
-        str | None, typer.Option(help="Spacing of requests with --rate: even (the default) or random.")
+        str | None, typer.Option(help="Spacing of the requests of --rate: even (the default) or random.")
     ] = None,
     connections: Annotated[
         int | None,
-        typer.Option(help="Number of connections, 10 by default; over HTTP with --rate the maximum, 1,000 by default."),
+        typer.Option(
+            help="Number of connections, 10 by default. Over HTTP with --rate: the maximum, 1,000 by default."
+        ),
     ] = None,
     method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
-    header: Annotated[list[str] | None, typer.Option(help="Header, 'Accept: text/html'; may be repeated.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(help="Request header: 'Accept: text/html'; may be repeated.")
+    ] = None,
     body: Annotated[str | None, typer.Option(help="Body, or @FILE.")] = None,
     size: MessageSize = None,
     workload: Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")] = None,
-    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload at this speed: 1, 2, 0.5.")] = None,
-    duration: Annotated[str | None, typer.Option(help="Duration: 2m; by default 10s, or the whole replay.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Replay a recorded workload at this speed, such as 1, 2 or 0.5.")
+    ] = None,
+    duration: Annotated[
+        str | None, typer.Option(help="Duration, such as 2m. The default is 10s, or the whole replay.")
+    ] = None,
     timeout: Annotated[str, typer.Option(help="Time limit of a request.")] = "10s",
     engine: Annotated[str, typer.Option(help="Load generator: openloop or loadtest.")] = "openloop",
     processes: Annotated[int, typer.Option(help="Number of generator processes that share the rate.")] = 1,
@@ -64,9 +73,9 @@ def command(
 def _remarks(result: Result) -> Iterator[str]:
     """Yield the remarks that a user should not overlook."""
     if left := max(0, result.planned - result.sent):
-        yield f"{left:,} of {result.planned:,} planned were not sent: all connections were waiting"
+        yield f"{left:,} of {result.planned:,} planned requests were not sent, because all connections were waiting"
     if result.stray:
-        yield f"{plural(result.stray, 'message')} came to connections that they were not meant for"
+        yield f"{plural(result.stray, 'message')} reached the wrong connections"
 
 
 def _print(result: Result) -> None:

@@ -31,21 +31,21 @@ Texts = list[str] | None
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Minutes for the whole run: as many blocks as fit. Not with --blocks or --precision.",
+        help="Time for the whole run in minutes: the run has as many blocks as fit. Not with --blocks or --precision.",
         rich_help_panel=LENGTH,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Price = Annotated[
-    float | None, typer.Option(help="Price of one CPU core for one hour, for the cost of a million requests.")
+    float | None, typer.Option(help="Price of a CPU core for an hour, to show the cost of a million requests.")
 ]
-Paths = Annotated[Texts, typer.Option("--path", help="Path to request instead of the default ones; may be repeated.")]
+Paths = Annotated[Texts, typer.Option("--path", help="Path to request instead of the default paths; may be repeated.")]
 WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")]
 AllowRemote = Annotated[
     bool,
     typer.Option(
         "--allow-remote",
-        help="Allow load on another machine; only with the consent of its owner.",
+        help="Allow load on another machine. Ask its owner first.",
         rich_help_panel=MACHINES,
     ),
 ]
@@ -53,69 +53,74 @@ OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
 Anyway = Annotated[bool, typer.Option("--ignore-busy", help="Don't ask or stop early on a busy machine.")]
 Hopless = Annotated[
-    bool, typer.Option("--hopless", help="Add each ASGI setup again, with hopless: Django with fewer thread hops.")
+    bool, typer.Option("--hopless", help="Add a copy of each ASGI setup with hopless: Django with fewer thread hops.")
 ]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
-MessageSize = Annotated[int | None, typer.Option(help="Bytes of a message over ws://; 64 by default.")]
+MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws:// in bytes; 64 by default.")]
 
 PROJECT: dict[str, Any] = {
-    "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
-    "wsgi": Annotated[
-        Text, typer.Option(help="The project's WSGI application, if its settings name another: mysite.wsgi:app.")
+    "app": Annotated[
+        Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample project.")
     ],
-    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if its settings name another.")],
+    "wsgi": Annotated[
+        Text, typer.Option(help="The project's WSGI application, if it differs from the settings: mysite.wsgi:app.")
+    ],
+    "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if it differs from the settings.")],
     "settings": Annotated[Text, typer.Option(help="The project's settings module, if not the one in manage.py.")],
     "python": Annotated[
-        Path | None, typer.Option(help="Python of the project's virtual environment, if not in its folder.")
+        Path | None,
+        typer.Option(help="Python of the project's virtual environment, if it isn't in the project's folder."),
     ],
     "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for the project's environment.")],
     "load_timeout": Annotated[
         Text,
-        typer.Option(help="Time limit for loading the project, and for its first answer after a start; 1m by default."),
+        typer.Option(help="Time limit for loading the project and for its first answer after a start; 1m by default."),
     ],
     "setup_command": Annotated[
         Text, typer.Option(help="Command to run once in the project's folder first: 'python manage.py migrate'.")
     ],
-    "host_header": Annotated[Text, typer.Option(help="Host header to send, where ALLOWED_HOSTS needs one.")],
+    "host_header": Annotated[Text, typer.Option(help="Host header to send, if ALLOWED_HOSTS requires one.")],
 }
 WEBSOCKETS: dict[str, Any] = {
     "ws_path": Annotated[Text, typer.Option(help="Path of the project's WebSocket endpoint: /ws/chat/.")],
     "ws_first": Annotated[
         Texts, typer.Option(help='First message of each connection: \'{"join": "a"}\'; may be repeated.')
     ],
-    "ws_send": Annotated[
-        Text, typer.Option(help='Message to send, in which $ID becomes a unique id: \'{"text": "$ID"}\'.')
-    ],
+    "ws_send": Annotated[Text, typer.Option(help='Message to send. $ID becomes a unique id: \'{"text": "$ID"}\'.')],
     "ws_match": Annotated[
         Text, typer.Option(help="A received message with this text counts as delivered; $ID by default.")
     ],
     "ws_ready": Annotated[
-        Text, typer.Option(help="A connection is ready after a message with this text. The default is immediately.")
+        Text,
+        typer.Option(
+            help="A connection is ready after it receives a message with this text. By default, it "
+            "is ready immediately."
+        ),
     ],
-    "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake, 'X-Token: abc'; may be repeated.")],
-    "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake, sessionid=abc; may be repeated.")],
-    "ws_subprotocol": Annotated[
-        Texts, typer.Option(help="Subprotocol to offer, which may be a token; may be repeated.")
-    ],
+    "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
+    "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
+    "ws_subprotocol": Annotated[Texts, typer.Option(help="Subprotocol to offer, such as a token; may be repeated.")],
 }
 JOURNEY: dict[str, Any] = {
     "journey": Annotated[
         Path | None,
-        typer.Option(help="Python file with the steps of a user; `workload journey` makes one from a recording."),
+        typer.Option(help="Python file with a user's steps; `workload journey` creates one from a recording."),
     ],
     "login": Annotated[
         Text,
         typer.Option(
-            help="Page where users sign in: /accounts/login/; set their password in JOURNEY_PASSWORD. To sign in by a "
-            "cookie, set JOURNEY_COOKIE instead of this option."
+            help="Page where users log in: /accounts/login/. Set their password in JOURNEY_PASSWORD. To log in with "
+            "a cookie, set JOURNEY_COOKIE instead of this option."
         ),
     ],
-    "login_user": Annotated[Text, typer.Option(help="User name to sign in with.")],
+    "login_user": Annotated[Text, typer.Option(help="User name for --login.")],
 }
 WORKERS: dict[str, Any] = {
     "expect_workers": Annotated[
         int | None,
-        typer.Option(help="Number of workers that you start elsewhere (`worker`), which make all of the load."),
+        typer.Option(
+            help="Number of workers that you start on other machines with `worker`. They generate all of the load."
+        ),
     ],
     "master_bind": Annotated[
         Text,
@@ -123,7 +128,9 @@ WORKERS: dict[str, Any] = {
             help="Where those workers connect, on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."
         ),
     ],
-    "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for those workers; 5m by default.")],
+    "expect_workers_max_wait": Annotated[
+        Text, typer.Option(help="Maximum time to wait for these workers; 5m by default.")
+    ],
 }
 # The output of `--help` is long, so it has panels.
 for panel, options in (
@@ -194,8 +201,8 @@ def _expected_workers(chosen: dict[str, Any]) -> Workers:
     return expected_workers(**chosen)
 
 
-OF_A_PROJECT = ("app", "is for a project of your own; name its folder: --app")
-OF_WORKERS = ("expect_workers", "goes with --expect-workers, which says how many come")
+OF_A_PROJECT = ("app", "only works with your own project; name its folder with --app")
+OF_WORKERS = ("expect_workers", "only works with --expect-workers; add it with the number of workers")
 with_own_project = with_options("own", PROJECT, _own_project, OF_A_PROJECT)
 with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project, OF_A_PROJECT)
 with_own_journey = with_options("users", JOURNEY, _own_journey)

@@ -13,11 +13,11 @@ from loadtests.commands.console import err, say, waiting
 def command(
     recipe: Annotated[
         str | None,
-        typer.Argument(help="Recipe file, or one of fast, flaky, relapse, slow, stumble."),
+        typer.Argument(help="Recipe file, or the name of a recipe: fast, flaky, relapse, slow or stumble."),
     ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for a free one.")] = 8100,
     url_file: Annotated[
-        Path | None, typer.Option(help="File to write the URL to; removed when the origin stops.")
+        Path | None, typer.Option(help="File to write the URL to. The command removes it at the end.")
     ] = None,
 ) -> None:
     """Run a test upstream (origin) that is slow or fails, until Ctrl-C.

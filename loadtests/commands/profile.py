@@ -17,14 +17,14 @@ from loadtests.errors import UserError
 @with_own_project
 def command(
     setup: Annotated[
-        str, typer.Argument(help="Name of a setup, or of several: a,b.", autocompletion=completion.setup_list)
+        str, typer.Argument(help="Name of a setup, or several: a,b.", autocompletion=completion.setup_list)
     ],
     path: Annotated[str, typer.Option(help="Path to request.")] = "/",
     rate: Annotated[
         float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
-    duration: Annotated[str, typer.Option(help="Duration of each of the two measurements of a round.")] = "10s",
-    rounds: Annotated[int, typer.Option(help="Number of rounds; each starts the servers again.")] = 3,
+    duration: Annotated[str, typer.Option(help="Duration of each of a round's two measurements.")] = "10s",
+    rounds: Annotated[int, typer.Option(help="Number of rounds. Each round restarts the servers.")] = 3,
     output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
     *,
     own: Own,
@@ -38,7 +38,7 @@ def command(
 
         names = [name.strip() for name in setup.split(",")]
         if output is not None and len(names) > 1:
-            raise UserError("--output is the folder of one profile; leave it out, or name one setup")
+            raise UserError("--output is the folder of a single profile; leave it out, or name one setup")
         if output is not None:
             require_new(output)
         plans = [profiling.plan(name, path, rate, (duration, rounds), own, announce) for name in names]
@@ -49,7 +49,7 @@ def command(
         documents.append(document)
         if why := page.too_few(document):
             few.append(f"{document['setup']}: {why}")
-            say(f"what there is, is in {os.path.relpath(folder)}")
+            say(f"the unfinished profile is in {os.path.relpath(folder)}")
         else:
             _print(folder, document)
     if few:
@@ -72,4 +72,4 @@ def _print(folder: Path, document: dict[str, Any]) -> None:
     for sentence in page.summary(document):
         say(sentence)
     where = os.path.relpath(folder)
-    say(f"figures and flame graphs: {where}; open its .speedscope.json files in https://www.speedscope.app")
+    say(f"results and flame graphs: {where}; open its .speedscope.json files in https://www.speedscope.app")

@@ -195,9 +195,9 @@ def conclude(found: RunOutcome, why: str) -> None:
     from loadtests.measure.run import RunOutcome
 
     if found is RunOutcome.FAILED:
-        fail(why or "a setup failed, or has no figures in some test; see the report")
+        fail(why or "a setup failed or has no results in a test; see the report")
     if why or found is RunOutcome.UNVERIFIED:
-        warn(why or "some figures are unverified (in brackets): measure again when other programs have ended")
+        warn(why or "some results are unverified (in brackets); stop other programs and measure again")
 
 
 def write_report(execution: Execution) -> None:

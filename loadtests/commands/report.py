@@ -14,13 +14,13 @@ from loadtests.commands.options import Price
 
 
 def command(
-    run: Annotated[
-        Path, typer.Argument(help="Run folder, or the name of one in results/.", autocompletion=completion.runs)
-    ],
+    run: Annotated[Path, typer.Argument(help="Run folder, or its name in results/.", autocompletion=completion.runs)],
     price: Price = None,
     tables: Annotated[bool, typer.Option("--tables", help="Print all tables of the report.")] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write page, charts and summary.csv again.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open report.html in a browser (BROWSER names it).")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Write the page, charts and summary.csv again.")] = False,
+    show: Annotated[
+        bool, typer.Option("--open", help="Open report.html in the browser, or in the one that BROWSER names.")
+    ] = False,
 ) -> None:
     """Print the report of a run.
 
@@ -36,9 +36,9 @@ def command(
         if rebuild:
             reports.write(folder, price)
     is_written = (folder.path / "report.html").exists()
-    where = "" if is_written else "not written yet; --rebuild writes it, --open shows it"
+    where = "" if is_written else "not written yet; write it with --rebuild, or open it with --open"
     reports.print_report(folder, out, price, tables, where)
     if show:
         page = reports.html_page(folder, price).resolve()
         opened = webbrowser.open(page.as_uri())
-        say(f"Opened {page}" if opened else f"No browser was found, or it failed; set BROWSER. The page is {page}")
+        say(f"Opened {page}" if opened else f"no browser could be opened; set BROWSER, or open {page} yourself")

@@ -41,7 +41,7 @@ def command(
     study: Annotated[
         str,
         typer.Argument(
-            help="Name of a study (see `list`), or a TOML file. With --app it may be left out.",
+            help="Name of a study (see `list`), or a TOML file. Optional with --app.",
             autocompletion=completion.studies,
         ),
     ] = "",
@@ -54,40 +54,46 @@ def command(
     setups: Annotated[
         str | None,
         typer.Option(
-            help="Only these setups: a,b. The first one is the baseline if the study's is not among them.",
+            help="Only these setups: a,b. The first is the baseline, unless they include the study's baseline.",
             autocompletion=completion.setup_list,
         ),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option(help="Requests per second of every fixed-rate test, instead of the study's.")
+        float | None, typer.Option(help="Requests per second of every fixed-rate test, instead of the study's rates.")
     ] = None,
     injectors: Annotated[int | None, typer.Option(help="Number of load processes in tests with journeys.")] = None,
     aa: Annotated[
         bool,
         typer.Option(
             "--duplicate-baseline",
-            help="Also measure the baseline a second time, under another name: what differs is noise.",
+            help="Measure the baseline a second time, under another name. The difference is noise.",
             rich_help_panel=LENGTH,
         ),
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option("--precision", help="Add blocks until all ratios are this precise: 2%.", rich_help_panel=LENGTH),
+        typer.Option(
+            "--precision", help="Add blocks until all ratios are this precise, such as 2%.", rich_help_panel=LENGTH
+        ),
     ] = None,
     max_time: Annotated[
         str | None,
-        typer.Option(help="Add no more blocks for --precision after this time; 1h by default.", rich_help_panel=LENGTH),
+        typer.Option(help="Stop adding blocks for --precision after this time; 1h by default.", rich_help_panel=LENGTH),
     ] = None,
     price: Price = None,
     hopless: Hopless = False,
     base: Annotated[
         Path | None,
-        typer.Option(help="Folder of --app's project before a change: each setup serves both, side by side."),
+        typer.Option(
+            help="Folder of the project before a change. Each setup serves this version and the one in --app."
+        ),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Short trials, one or two blocks: to see that everything works.", rich_help_panel=LENGTH
+            "--quick",
+            help="Run short trials in one or two blocks, to check that everything works.",
+            rich_help_panel=LENGTH,
         ),
     ] = False,
     path: Paths = None,
@@ -101,7 +107,7 @@ def command(
     clients: Annotated[
         str | None,
         typer.Option(
-            help="More hosts that generate load, prepared by `hosts prepare`: ssh://a,ssh://b.",
+            help="Other hosts that generate load, prepared by `hosts prepare`: ssh://a,ssh://b.",
             rich_help_panel=MACHINES,
         ),
     ] = None,
@@ -114,12 +120,14 @@ def command(
     hosts: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file that names all hosts; replaces --servers, --clients and --services.",
+            help="TOML file with all hosts. It replaces --servers, --clients and --services.",
             rich_help_panel=MACHINES,
         ),
     ] = None,
     allow_remote: AllowRemote = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; start and write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan of the run without starting or writing anything.")
+    ] = False,
     resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     anyway: Anyway = False,
     *,
@@ -185,6 +193,6 @@ def _require_alone(context: typer.Context) -> None:
     others = [name for name in given(context) if name not in ("--resume", "--ignore-busy")]
     if others:
         raise UserError(
-            "--resume continues a run without changes, and can only be combined with --ignore-busy; "
-            f"leave out {series(others)}"
+            "--resume continues a run without changes and can only be combined with --ignore-busy; leave out "
+            f"{series(others)}"
         )

@@ -14,22 +14,23 @@ def command(
     kind: Annotated[
         str,
         typer.Argument(
-            help="har: a workload file, from a browser's HAR file; log: a workload file, from an access log; "
-            "journey: a journey in Python, from a HAR file or requests of the ONS's eq-survey-runner-benchmark."
+            help="har: a workload file from a browser's HAR file; log: a workload file from an access log; journey: "
+            "a Python journey from a HAR file, or from requests of the ONS's eq-survey-runner-benchmark."
         ),
     ],
     file: Annotated[Path, typer.Argument(help="Recording to convert.")],
     output: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
-    times: Annotated[bool, typer.Option("--times", help="Keep the time of each request, to replay it.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Keep the time of each request for a replay.")] = False,
     most: Annotated[
-        int, typer.Option(help="Number of different requests to keep, the most frequent ones.", min=1, max=500)
+        int,
+        typer.Option(help="Number of different requests to keep. The most frequent requests are kept.", min=1, max=500),
     ] = 100,
     host: Annotated[
-        str | None, typer.Option(help="HAR: keep the requests to this host; the first one by default.")
+        str | None, typer.Option(help="HAR: keep the requests to this host; the first host by default.")
     ] = None,
     keep_cookies: Annotated[
         bool,
-        typer.Option("--keep-cookies", help="HAR: keep cookies and other login headers, which are removed by default."),
+        typer.Option("--keep-cookies", help="HAR: keep cookies and other login headers. They are removed by default."),
     ] = False,
     keep_header: Annotated[
         list[str] | None, typer.Option(help="HAR: header to keep, even if secret; may be repeated.")
@@ -39,7 +40,7 @@ def command(
         typer.Option(help="Query parameter or body field to keep, even if secret; may be repeated."),
     ] = None,
     keep_paths: Annotated[
-        bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths, which are replaced by default.")
+        bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths. They are replaced by default.")
     ] = False,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Log: skip lines in an unknown format instead of stopping.")

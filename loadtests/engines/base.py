@@ -45,9 +45,9 @@ class Engine(Protocol):
 
     name: str
     label: str
-    """What it is, in a few words."""
+    """A short description."""
     place: int
-    """Its place in a list."""
+    """The engine's position in a list."""
     features: frozenset[Feature]
     """What it can do."""
 

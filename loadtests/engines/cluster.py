@@ -132,7 +132,7 @@ class Worker(GeneratorProcess):
         except wire.NotAMessage as error:
             raise self._nonsense(error) from None
         if event.setdefault("event", "") == "lost":
-            raise EngineError(f"{self._called} was not heard of any more")
+            raise EngineError(f"lost the connection to {self._called}")
         if event["event"] == "nonsense":
             raise self._nonsense(shown(str(event.get("value"))))
         event["helpers"] = []  # the worker has lowered the priority of these threads itself

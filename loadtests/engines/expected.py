@@ -205,14 +205,19 @@ class Expected:
         print(self._instructions("" if given else load_token.of_workers(token)), file=sys.stderr, flush=True)
         _listen(meeting, lambda: len(meeting.here) >= self.count, self.max_wait_s)
         self._places = meeting.here[: self.count]
-        if (came := len(self._places)) < self.count:
+        came = len(self._places)
+        if came < self.count:
             why = "".join(f"; {one.refused}" for one in meeting.workers if isinstance(one, Joined) and one.refused)
-            raise UserError(f"{came} of {plural(self.count, 'worker')} came within {self.max_wait_s:g} s{why}")
+            of_all = f"{came} of {plural(self.count, 'worker')}"
+            raise UserError(f"only {of_all} connected within {self.max_wait_s:g} s{why}")
         return meeting
 
     def _instructions(self, token: str) -> str:
         workers = plural(self.count, "worker")
-        lines = [f"Waiting {self.max_wait_s:g} s for {workers}. Start each elsewhere, with this project as it is here:"]
+        lines = [
+            f"Waiting up to {self.max_wait_s:g} s for {workers}. To start a worker, run this command on "
+            f"another machine with the same revision of this project:"
+        ]
         lines.append(f"  {called()} worker {self.host}:{self.port}")
         if token:
             lines.append(f"Enter this token when the worker asks for it, or pass it on standard input: {token}")

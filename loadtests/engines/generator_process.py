@@ -98,7 +98,7 @@ class GeneratorProcess:
         message = next((line for line in lines if re.match(r"\s*(\w*Error|FATAL ERROR)\b", line)), None)
         ending = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
         reason = f"{(message or lines[-1]).strip()} ({ending})" if lines else ending
-        return EngineError(f"the load generator broke off: {reason}")
+        return EngineError(f"the load generator stopped: {reason}")
 
 
 P = TypeVar("P", bound=GeneratorProcess)
@@ -170,7 +170,7 @@ def events(
                     else:
                         yield event
             if time.monotonic() > deadline:
-                raise EngineError(f"the load generator hangs: no {until} after {limit_s:.0f} s")
+                raise EngineError(f"the load generator hangs: it didn't send {until} within {limit_s:.0f} s")
             if not stopping and should_stop is not None and should_stop():
                 stopping = True
                 for process in processes:

@@ -45,12 +45,12 @@ class Loadtest:
             UserError: If it can't.
         """
         if load.protocol != "http":
-            raise UserError(f"the engine loadtest speaks HTTP only; use openloop for {load.protocol}")
+            raise UserError(f"the engine loadtest only supports HTTP; use openloop for {load.protocol}")
         [request] = load.requests
         if request.closes:
-            raise UserError("the engine loadtest keeps all of its connections or none; use openloop")
+            raise UserError("the engine loadtest can't keep only a part of its connections open; use openloop")
         if request.method not in METHODS:
-            raise UserError(f"the engine loadtest cannot send {request.method}; it knows {', '.join(METHODS)}")
+            raise UserError(f"the engine loadtest can't send {request.method}, only {', '.join(METHODS)}; use openloop")
         for what, body in (("send", request.body), *(("expect", body) for body in load.bodies)):
             try:
                 (body or b"").decode()

@@ -51,7 +51,7 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         examples = {**part["examples"], **examples}
     if deliveries is not None and deliveries.stray:
         astray = plural(deliveries.stray, "message")
-        examples.setdefault("wrong-body", f"{astray} came to connections that they were not meant for")
+        examples.setdefault("wrong-body", f"{astray} reached the wrong connections")
     kept = {name: spreads[name] for name in KEPT} | delivery_times | stream_times
     shares = [
         of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)

@@ -28,7 +28,7 @@ class Openloop:
     """
 
     name = "openloop"
-    label = "this project's own: sends by an absolute schedule"
+    label = "this project's load generator, with an absolute schedule"
     place = 1
     features = frozenset(Feature) - {Feature.JOURNEYS}
 

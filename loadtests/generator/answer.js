@@ -33,7 +33,7 @@ export class Answer {
       const length = this.parse(rest);
       if (length === 0) {
         if (rest.length > MAX_HEAD_BYTES) {
-          throw new Error(`the head of the answer is longer than ${MAX_HEAD_BYTES} bytes`);
+          throw new Error(`the headers of the answer are longer than ${MAX_HEAD_BYTES} bytes`);
         }
         this.begun = Buffer.from(rest);
         return;

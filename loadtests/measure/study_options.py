@@ -126,7 +126,7 @@ def with_base(own: project.Options | None, base: Path) -> project.Options:
         UserError: If there is no project.
     """
     if own is None:
-        raise UserError("--base is for a project of your own; name its folder: --app")
+        raise UserError("--base only works with your own project; name its folder with --app")
     return dataclasses.replace(own, base=base)
 
 

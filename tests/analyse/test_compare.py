@@ -122,7 +122,7 @@ def test_zero_has_no_ratio(study):
 
 
 def test_a_cell_given_twice_is_refused(study):
-    with pytest.raises(ValueError, match="block 1 is given twice"):
+    with pytest.raises(ValueError, match="block 1 occurs twice"):
         compare(study({"a": 1.0}) * 2, "a")
 
 

@@ -153,8 +153,9 @@ def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(ag
 def test_tests_that_ask_something_else_are_left_out(against):
     found = against(labels=LABELS[:2], tests=(known_test("latency").at_rate(500.0), "throughput"))
     assert {row.test for row in found.rows} == {"throughput"}
-    differs = "test latency: not the same in both runs (at 300 and 500 requests/s; run --rate 300 asks for the same)"
-    assert found.left_out == ["setup uvicorn: in one of the runs only", differs]
+    rates = "at 300 and 500 requests/s; `run --rate 300` measures the same rate"
+    differs = f"test latency: not the same in both runs ({rates})"
+    assert found.left_out == ["setup uvicorn: only in one of the runs", differs]
     assert f"Not compared: {differs}." in printed(found)
 
 

@@ -109,7 +109,7 @@ def test_what_strays_is_distinguished_from_what_else_breaks_the_contract():
     strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
     [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
     assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
-    assert "connections that they were not meant for (3 times)." in flag.sentence
+    assert "messages reached the wrong connections (3 times)." in flag.sentence
     assert is_setups_own([flag])
     both = judge(dataclasses.replace(QUIET, contract_differences=5), strayed)
     assert [one.reason for one in both] == ["contract_broken", "stray_deliveries"]
@@ -183,7 +183,7 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
         ([{"p50_ms": 40.0, "planned": 99}], []),  # too few to know
         ([{"p50_ms": None}], []),
-        ([{"ok": 350}], ["answered well: 70% to 100%"]),
+        ([{"ok": 350}], ["successful answers: 70% to 100%"]),
         ([{"ok": 400}], []),
     ],
 )

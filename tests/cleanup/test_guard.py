@@ -86,7 +86,7 @@ def test_a_ctrl_c_is_the_harness_s_to_act_on(guard):
     [
         (["sh", "-c", "exit 3"], 3, ""),
         (["sh", "-c", "kill -9 $$"], 128 + 9, ""),
-        (["no-such-command"], 127, "it cannot be run: No such file or directory\n"),
+        (["no-such-command"], 127, "the command can't be run: No such file or directory\n"),
         (["sh", "-c", "env | grep GUARD"], 1, ""),  # is not given what is for the guard
     ],
 )

@@ -43,7 +43,7 @@ def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figu
     assert re.search(r"\([\d,]+\)", printed)
     [warning] = errors.splitlines()
     assert re.match(r"warning: \d+ trials in a row are invalid by no setup's fault: ", warning)
-    assert warning.endswith("; start again later, or add --ignore-busy")
+    assert warning.endswith("; try again later, or add --ignore-busy")
     assert (tmp_path / "run" / "report.html").exists()
 
 

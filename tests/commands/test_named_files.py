@@ -52,7 +52,7 @@ def written(places, file, text, way, ending=""):
 
 
 def assert_names(errors, key, way):
-    why = "Too many levels of symbolic links" if way == "a link to itself" else "it is not below the folder of the file"
+    why = "Too many levels of symbolic links" if way == "a link to itself" else "it is outside the folder of the file"
     assert f"{key}: " in errors
     assert f"cannot be read: {why}" in errors
     assert SECRET not in errors

@@ -32,15 +32,15 @@ LEFT_OUT = {
 }
 ALL = [
     "uwsgi was skipped: it is not here",
-    "gunicorn was not asked 1 request: it cannot",
-    "gunicorn was not asked 2 requests: it will not",
-    "note: GET / is answered 400, and `run` needs 200",
+    "gunicorn was not sent 1 request: it cannot",
+    "gunicorn was not sent 2 requests: it will not",
+    "note: the answer to GET / has status 400, and `run` requires 200",
     "uvicorn: did not start",
     "the end of a log",
     "uvicorn: items: GET /items[1]",
     "    gunicorn answered 200",
     "    uvicorn answered 500 [oops]",
-    "gunicorn: a message over its WebSockets was delivered",
+    "gunicorn: delivered a message over its WebSockets",
     "uvicorn: /ws/chat/: nothing came",
     "ws: ping: silent; pong is right",
     "ws: 15 WebSocket cases: 1 failure",
@@ -55,7 +55,7 @@ ALL = [
         (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
         (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
         # Of a project whose answers are errors, or of WebSockets alone, there is no number of differences.
-        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET / is answered 500 text/html 'Server Error'"]),
+        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: the answer to GET / is 500 text/html 'Server Error'"]),
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )
@@ -66,7 +66,7 @@ def test_a_check_is_printed_with_what_differs_what_was_left_out_and_why(capsys, 
 
 def test_what_was_left_out_of_a_check_is_counted_in_brief_and_makes_it_no_worse(capsys):
     print_check(Check([ROOT], PAIR, skipped={"uwsgi": "it is not here"}), every=False)
-    assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all says why)"
+    assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all shows the reasons)"
     good = [Check([ROOT], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})]
     bad = [Check([ROOT], PAIR, **found).good for found in (DIFFERENT, FAILED, UNDELIVERED, BROKEN, ERRORS)]
     assert (good, bad) == ([True] * 3, [False] * 5)
@@ -100,7 +100,7 @@ def test_setups_say_what_they_lack_here_and_studies_which_they_do_without(comman
     found, kept = rows(command, "setups"), rows(command, "studies")
     assert (found["daphne-ipc"]["not_here"], found["waitress"]["not_here"]) == ("lacks daphne", "")
     assert "lacks daphne" in command("list", "setups")[1]
-    assert re.search(r"setups, \d+ with something missing here; all of them: .* list setups", command("list")[1])
+    assert re.search(r"setups, \d+ of them with missing requirements; list all: .* list setups", command("list")[1])
     assert kept["first-look"]["not_here"] == "without daphne, daphne-ipc, daphne-redis"
     assert kept["sweep"]["not_here"] == ""
     without("gunicorn")
@@ -111,7 +111,7 @@ def test_engines_without_node_cannot_run(command, monkeypatch):
     node.require.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
     assert "there is no node on PATH" in rows(command, "engines")["openloop"]["not_here"]
-    assert rows(command, "studies")["first-look"]["not_here"] == "its engine openloop cannot run"
+    assert rows(command, "studies")["first-look"]["not_here"] == "engine openloop can't run"
     node.require.cache_clear()
 
 
@@ -151,7 +151,7 @@ def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(build_run, m
     code, printed, _ = command("report", run.path, "--open")
     assert (code, set(run.path.rglob("*"))) == (0, before)
     [page] = temporary.glob("report-*/*.html")
-    assert printed.strip().endswith(f"set BROWSER. The page is {page}")
+    assert printed.strip().endswith(f"set BROWSER, or open {page} yourself")
     assert shown == [page.as_uri()]
     assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 
@@ -161,7 +161,7 @@ def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, shown, comman
     before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path)
     assert (code, set(run.path.rglob("*"))) == (0, before)
-    assert printed.strip().endswith("The page: not written yet; --rebuild writes it, --open shows it")
+    assert printed.strip().endswith("The page: not written yet; write it with --rebuild, or open it with --open")
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
     assert command("report", run.path, "--open")[1].strip().endswith(f"The page is {run.path / 'report.html'}")

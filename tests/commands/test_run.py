@@ -28,7 +28,7 @@ def dry_run(command):
     def run(*arguments):
         code, printed, errors = command("run", *arguments, "--dry-run")
         assert (code, errors) == (0, "")
-        assert printed.endswith("Nothing was started, and nothing was written.\n")
+        assert printed.endswith("Nothing was started or written.\n")
         return printed
 
     return run

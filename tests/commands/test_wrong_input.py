@@ -15,16 +15,16 @@ LONG = "a" * 400
         (("run",), "name a study, such as first-look; "),
         (("run", "--app", "/nothing"), "/nothing is not a folder"),
         (("run", "--resume", "nothing"), "nothing is not a run folder"),
-        (("run", "--resume", "nothing", "--host-header", "a"), "--host-header is for a project of your own; "),
+        (("run", "--resume", "nothing", "--host-header", "a"), "--host-header only works with your own project; "),
         (("run", f"{LONG}.toml"), "there is no study file aaa"),
-        ((*RUN, "--blocks", "0"), "--blocks 0: from 1 to 10,000 is allowed"),
+        ((*RUN, "--blocks", "0"), "--blocks 0: must be from 1 to 10,000"),
         (("run", "matrix", "--blocks", "10000"), " trials; a run may have 10,000"),
-        ((*RUN, "--seed", "-1"), "--seed -1: from 0 to 4,294,967,295 is allowed"),
+        ((*RUN, "--seed", "-1"), "--seed -1: must be from 0 to 4,294,967,295"),
         ((*RUN, "--precision", "2%", "--max-time", "1e9h"), "'1e9h' is not a duration"),
         ((*RUN, "--price", "0"), "--price 0: a price above 0 is needed"),
-        ((*RUN, "--precision", ""), "what stands after --precision is empty; give it a value, or leave it out"),
+        ((*RUN, "--precision", ""), "the argument after --precision is empty; give it a value, or leave it out"),
         ((*RUN, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
-        *(((*RUN, "--rate", rate), ": from 0.1 to 1,000,000 is allowed") for rate in ("0", "-1", "nan", "1e9")),
+        *(((*RUN, "--rate", rate), ": must be from 0.1 to 1,000,000") for rate in ("0", "-1", "nan", "1e9")),
         ((*RUN, "--setups", "uvicron"), "unknown setup in first-look 'uvicron'; did you mean uvicorn"),
         ((*RUN, "--setups", "gunicorn,"), "unknown setup in first-look ''; there are: daphne, "),
         ((*SWEEP, "--setups", "1w-1t"), "sweep is a sweep, whose cells are compared as a whole"),
@@ -37,13 +37,13 @@ LONG = "a" * 400
         ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
         ((*RUN, "--minutes", "0.1", "--duplicate-baseline"), "--minutes 0.1: 2 blocks of "),
         (("run", "--duplicate-baseline", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
-        ((*RUN, "--base", "."), "--base is for a project of your own; name its folder: --app"),
+        ((*RUN, "--base", "."), "--base only works with your own project; name its folder with --app"),
         (("run", "--app", "docs/examples/chat", "--base", "docs"), "docs: there is no manage.py in it"),
         (("report", LONG), "is not a run folder (does not exist)"),
-        (("report", ""), "what stands after report is empty"),
-        (("check", "--app="), "what stands after --app is empty"),
+        (("report", ""), "the argument after report is empty"),
+        (("check", "--app="), "the argument after --app is empty"),
         (("check", "daphne-icp"), "unknown setup 'daphne-icp'; did you mean daphne-ipc"),
-        (("serve", "gunicorn", "--wsgi", "a:b"), "--wsgi is for a project of your own; name its folder: --app"),
+        (("serve", "gunicorn", "--wsgi", "a:b"), "--wsgi only works with your own project; name its folder with --app"),
         (("doctor", "idel"), "unknown study 'idel'; did you mean idle?"),
         (("workload", "har", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular file"),
         (("workload", "log", "/dev/zero"), "/dev/zero: cannot be read: it is not a regular file"),
@@ -71,16 +71,22 @@ LONG = "a" * 400
         ((*CAPACITY, "--start-rate", "1"), "needs 1,000 requests in a probe, which at 1 requests/s take over 600 s"),
         ((*CAPACITY, "--max-rate", "5", "--objective", "p99.9<1s"), "Begin at 16.7 requests/s or more"),
         (("advise", "gunicron"), "unknown setup 'gunicron'; did you mean gunicorn"),
-        ((*ADVISE, "--rate", "nan"), "--rate nan: from 0.1 to 1,000,000 is allowed"),
+        ((*ADVISE, "--rate", "nan"), "--rate nan: must be from 0.1 to 1,000,000"),
         ((*ADVISE, "--max-time", "1us"), "'1us' is not a duration"),
-        (("advise", "workers-and-threads", "--path", "/"), "a study defines the requests; --path goes with a setup"),
-        (("advise", "workers-and-threads", "--rate", "10"), "a study defines the requests; --rate goes with a setup"),
+        (
+            ("advise", "workers-and-threads", "--path", "/"),
+            "the study defines the requests; --path only works with a setup",
+        ),
+        (
+            ("advise", "workers-and-threads", "--rate", "10"),
+            "the study defines the requests; --rate only works with a setup",
+        ),
         ((*PROFILE, "--rate", "0"), "--rate 0: more than 0 and at most 1,000,000 requests per second"),
         ((*PROFILE, "--path", "/\r\n"), "--path: is '/\\r\\n'; write it percent-encoded"),
-        ((*PROFILE, "--rounds", "0"), "--rounds 0: from 1 to 1,000 is allowed"),
+        ((*PROFILE, "--rounds", "0"), "--rounds 0: must be from 1 to 1,000"),
         ((*PROFILE, "--duration", "0.0001"), "between 1ms and a week is"),
         ((*PROFILE, "--output", "."), ". exists already; name another folder with --output"),
-        (("profile", "uvicorn,uvicorn-hopless", "--output", "both"), "--output is the folder of one profile"),
+        (("profile", "uvicorn,uvicorn-hopless", "--output", "both"), "--output is the folder of a single profile"),
     ],
 )
 def test_wrong_input_gets_one_line(refused, arguments, says):
@@ -90,12 +96,15 @@ def test_wrong_input_gets_one_line(refused, arguments, says):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "name a second run, or two setups or more of this one: --setups gunicorn,daphne"),
-        (("--setups", "gunicorn"), "name a second run, or two setups"),
+        (
+            (),
+            "nothing to compare with; name a second run, or at least two setups of this one: --setups gunicorn,daphne",
+        ),
+        (("--setups", "gunicorn"), "name a second run, or at least two setups"),
         (("--setups", "gunicorn,uvicron"), "-first-look 'uvicron'; did you mean uvicorn or gunicorn?"),
         (("nothing",), "nothing is not a run folder (does not exist)"),
         (("--setups", "gunicorn,daphne", "--fail-if", "slow"), "--fail-if 'slow' is not a rule"),
-        (("nothing", "--format", "bmf", "--json"), "--json and --format are two formats; leave one out"),
+        (("nothing", "--format", "bmf", "--json"), "--json and --format can't be combined; leave one out"),
     ],
 )
 def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
@@ -117,7 +126,7 @@ def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
     ],
 )
 def test_a_resumed_run_takes_nothing_else(refused, others, named):
-    alone = "--resume continues a run without changes, and can only be combined with --ignore-busy"
+    alone = "--resume continues a run without changes and can only be combined with --ignore-busy"
     assert refused("run", "--resume", "somewhere", *others) == f"error: {alone}; leave out {named}\n"
 
 

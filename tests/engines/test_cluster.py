@@ -53,7 +53,7 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
 def test_what_is_too_much_for_a_message_ends_the_load_in_a_line(with_node, mb):
     with cluster.workers("generator", 1, None, ()) as [worker]:
         worker.write({"says": mb * 2**20})
-        too_much = f"^a worker answered nonsense: the event read has {mb} MB; at most 16 pass$"
+        too_much = f"^a worker answered nonsense: the event read has {mb} MB; at most 16 MB are allowed$"
         with pytest.raises(EngineError, match=too_much):
             wait_for([worker], "read", 60)
 
@@ -135,7 +135,7 @@ def ask():
 
 
 NONSENSE = "answered nonsense: "
-NO_TEXT = f"{NONSENSE}no text, or one of over 16 MB"
+NO_TEXT = f"{NONSENSE}not a text, or longer than 16 MB"
 
 
 @pytest.mark.parametrize(
@@ -188,6 +188,9 @@ def test_worker_with_own_number_is_refused(monkeypatch, free_port, tmp_path):
     command = [sys.executable, "-c", MISNUMBERED, str(free_port), load_token.of_workers(token)]
     expected = Expected(1, "127.0.0.1", free_port, 5)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as worker:
-        with pytest.raises(UserError, match=r"^0 of 1 worker came within 5 s$"), expected.working("generator", None):
+        with (
+            pytest.raises(UserError, match=r"^only 0 of 1 worker connected within 5 s$"),
+            expected.working("generator", None),
+        ):
             pass
         assert json.loads(worker.stdout.readline())["end"].startswith("the run refuses this worker")

@@ -221,7 +221,10 @@ def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begin
     why = re.search(differs, errors)
     assert (code, why[1]) == (1, socket.gethostname())
     code, errors = end_of(run)
-    assert (code, errors.splitlines()[-1]) == (1, f"error: 1 of 2 workers came within {TOO_LONG_S} s; {why[0]}")
+    assert (code, errors.splitlines()[-1]) == (
+        1,
+        f"error: only 1 of 2 workers connected within {TOO_LONG_S} s; {why[0]}",
+    )
     assert end_of(good)[0] == 0
     assert not (tmp_path / "run").exists()
 
@@ -236,7 +239,7 @@ def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
         r"error: worker \d \(.*\) was lost, and no replacement connected from its machine. Continue",
         errors,
     )
-    assert [(one["status"], "was not heard of any more" in one["log"]) for one in trials(tmp_path / "run")] == [
+    assert [(one["status"], "lost the connection" in one["log"]) for one in trials(tmp_path / "run")] == [
         ("invalid", True)
     ]
     assert end_of(other)[0] == 0
@@ -286,7 +289,10 @@ def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_pa
     ("options", "says"),
     [
         (["--expect-workers", "0"], "--expect-workers"),
-        (["--master-bind", "127.0.0.1"], "--master-bind goes with --expect-workers, which says how many come"),
+        (
+            ["--master-bind", "127.0.0.1"],
+            "--master-bind only works with --expect-workers; add it with the number of workers",
+        ),
         (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind: here:port: write an IPv4 address"),
         (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "leave out clients"),
         (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),

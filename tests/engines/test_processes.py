@@ -76,7 +76,7 @@ def test_a_process_that_dies_is_one_clear_line(engine, who, url, generators):
             if who in " ".join(one.cmdline()):
                 one.kill()
 
-    with pytest.raises(EngineError, match=r"^the load generator broke off: killed by signal 9$"):
+    with pytest.raises(EngineError, match=r"^the load generator stopped: killed by signal 9$"):
         get(engine).run(load(engine, url), kill)
     assert generators() == []
 

@@ -144,7 +144,7 @@ def test_what_reaches_another_room_breaks_the_contract(conversing, processes):
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
-    assert result.examples == {"wrong-body": "12 messages came to connections that they were not meant for"}
+    assert result.examples == {"wrong-body": "12 messages reached the wrong connections"}
 
 
 def test_what_is_said_in_a_chat_and_reaches_another_room_is_stray_wherever_it_is_heard(conversing):

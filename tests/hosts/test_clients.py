@@ -184,7 +184,10 @@ def test_the_end_of_the_harness_is_that_of_all_of_them(away, begun, folder, numb
 
 @pytest.mark.parametrize(
     ("is_locked", "why"),
-    [(False, b"no master within 1 s: may sshd here forward ports?"), (True, b"another run")],
+    [
+        (False, b"no master within 1 s: check that sshd on this machine allows port forwarding (AllowTcpForwarding)"),
+        (True, b"another run"),
+    ],
     ids=["no master", "another run goes on"],
 )
 def test_a_worker_goes_where_it_cannot_take_part(tree, unused_port, is_locked, why):

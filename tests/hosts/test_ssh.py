@@ -61,7 +61,7 @@ def test_prepare_brings_what_git_has_and_leaves_a_marker(machines):
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0
     assert machines.files.stat().st_mode & 0o777 == 0o700  # the shell there hides nothing from anybody (umask 000)
-    look = f"{machines.where} is prepared; look at it: python -m loadtests hosts check {machines.where}"
+    look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
     assert look in machines.printed
     assert "the same versions of all packages" in machines.printed
 

@@ -84,7 +84,7 @@ def halved(study):
     [
         (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes; give it a longer --max-time"),
         (lambda: plan(path="x"), "path: is 'x'; it must begin with '/'"),
-        (lambda: plan(rate=-1), r"--rate -1: from 0\.1 to 1,000,000 is allowed"),
+        (lambda: plan(rate=-1), r"--rate -1: must be from 0\.1 to 1,000,000"),
         (
             lambda: halved(studies.load("first-look")),
             "^first-look is no sweep; a setup, or a study with a table .sweep",

@@ -125,7 +125,7 @@ def test_a_generator_that_breaks_off_costs_the_test_for_all_even_before_all_are_
 
     def breaks(load):
         if load.rate is None and len(bench_of.engine.loads) > 3:  # one is ready
-            raise EngineError("the load generator broke off: why")
+            raise EngineError("the load generator stopped: why")
         return works(load)
 
     setattr(bench_of.engine, method, breaks)

@@ -62,7 +62,7 @@ def test_a_study_leaves_a_run_folder_and_no_process_and_goes_on_past_a_setup_tha
     code, printed, errors = cli.run("run", study, "--output", folder)
     cli.wait_until_nothing_runs()
     assert code == 1
-    assert "a setup failed, or has no figures in some test" in errors
+    assert "a setup failed or has no results in a test" in errors
     assert "One setup, for half a second" in printed
     assert "/proc/nowhere" in printed  # the end of the log
     about = json.loads((folder / "run.json").read_text())

@@ -163,7 +163,7 @@ def test_advice_names_only_options_that_a_run_has():
 def test_sides_without_common_blocks_are_refused(build_run):
     apart = (*lost(("gunicorn",), (1,)), *lost(("uvicorn",), (2,)))
     run = build_run(labels=LABELS, tests=("latency",), lost=apart)
-    with pytest.raises(UserError, match="no figure is known of two sides that can be set against each other"):
+    with pytest.raises(UserError, match="no metric has a value on both sides"):
         compare_sides(run.path, None, "gunicorn,uvicorn")
 
 

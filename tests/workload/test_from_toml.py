@@ -88,7 +88,7 @@ def test_a_mistake_in_a_file_gets_one_line(file, text, says):
         (".", "Is a directory"),
         ("vast", "it is larger than 32 MB"),
         ("a" * 400, "File name too long"),
-        ("a\\u0000b", "its name holds a null character"),
+        ("a\\u0000b", "its name contains a null character"),
     ],
 )
 def test_a_body_is_a_regular_file_of_a_bounded_size(file, tmp_path, name, why):

@@ -52,7 +52,7 @@ class Compared:
         if reasons:
             return f"{self.rule}: {'; '.join(reasons)}"
         unjudged = [f"{_name(row)}: {row.missing}" for row in self.rows if row.comparison is None]
-        return f"--fail-if cannot be judged: {'; '.join(unjudged)}" if unjudged else ""
+        return f"--fail-if can't be checked: {'; '.join(unjudged)}" if unjudged else ""
 
     def broken_by(self, row: ComparisonRow) -> str:
         """Describe how a row breaks the rule, or return an empty string."""

@@ -50,7 +50,9 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     of_bases = of_bases or [(against, label) for label, against in results.own_baselines.items()]
     named = [(labels[0], label) for label in labels[1:]] if labels else of_bases
     if not named or len(set(labels)) < len(labels):
-        raise UserError("name a second run, or two setups or more of this one: --setups gunicorn,daphne")
+        raise UserError(
+            "nothing to compare with; name a second run, or at least two setups of this one: --setups gunicorn,daphne"
+        )
     _require(labels, results, run)
     delta = results.study.delta
     comparisons = results.compared(named, results.judged)
@@ -109,7 +111,8 @@ def _rates(before: Results, after: Results, test: str) -> str:
     if len(found) < 2 or None in found or found[0] == found[1]:
         return ""
     return (
-        f" (at {found[0]:g} and {found[1]:g} {tests[0].kind.load_unit}s/s; run --rate {found[0]:g} asks for the same)"
+        f" (at {found[0]:g} and {found[1]:g} {tests[0].kind.load_unit}s/s; `run --rate {found[0]:g}` measures the "
+        f"same rate)"
     )
 
 
@@ -123,7 +126,7 @@ def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
     differ = [name for name in names if name not in alike]
-    return [f"setup {label}: in one of the runs only" for label in alone] + [
+    return [f"setup {label}: only in one of the runs" for label in alone] + [
         f"test {name}: not the same in both runs{_rates(before, after, name)}" for name in differ
     ]
 
@@ -172,7 +175,7 @@ def _rows(
                 name = after.results.called(test, metric)
                 rows.append(ComparisonRow(after.label, test, metric, name, known[0], known[1], one, missing))
     if not any(row.comparison for row in rows):
-        raise UserError("nothing can be compared: no figure is known of two sides that can be set against each other")
+        raise UserError("nothing can be compared: no metric has a value on both sides")
     return rows
 
 

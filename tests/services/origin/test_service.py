@@ -61,7 +61,7 @@ def test_a_signal_ends_it_at_once_with_130_and_nothing_is_left(cli, tmp_path, nu
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["slow", "--port", "70000"], "--port 70000: from 0 to 65,535 is allowed"),
+        (["slow", "--port", "70000"], "--port 70000: must be from 0 to 65,535"),
         (["slwo"], "unknown recipe 'slwo'; did you mean slow?"),
         (["nothing.json"], "nothing.json: cannot be read: No such file or directory"),
         (["/dev/zero"], "/dev/zero: cannot be read: it is not a regular file"),

@@ -60,7 +60,7 @@ def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, an
     assert code == 1
     for name, answer in zip(names, answers, strict=True):
         assert f"{name} answered 200 text/html; charset=utf-8 b'{answer}'" in printed
-    assert "do not answer alike" in errors
+    assert "answer differently" in errors
 
 
 @pytest.mark.parametrize(
