@@ -63,7 +63,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
     """
     files = tracked()
     marker = Marker(secrets.token_hex(16), **machine.git(), files=digests(ROOT, files))
-    announce(f"bringing {len(files)} files to {address}")
+    announce(f"copying {len(files)} files to {address}")
     clear = " ".join(CLEARED)
     _run(
         address,
@@ -75,7 +75,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
         _archive(files),
     )
     if venv is not None:
-        announce("taking the virtual environment that is there")
+        announce("using the existing virtual environment")
         there = shlex.quote(venv)
         make = f'[ -x {there}/bin/python ] || {{ echo "{there} is no virtual environment there" >&2; exit 1; }}; '
         make += f'modules="$(dirname {there})/node_modules"; '
@@ -83,7 +83,7 @@ def prepare(address: Address, announce: Announce, python: str | None = None, ven
         make += '[ "$modules" -ef node_modules ] || { rm -rf node_modules && ln -s "$modules" node_modules; } && '
         make += f"rm -rf .venv && ln -s {there} .venv"
     else:
-        announce("setting it up there (make setup), which takes minutes the first time")
+        announce("installing the packages there (make setup), which takes minutes the first time")
         make = f"make setup{f' PYTHON={shlex.quote(python)}' if python else ''} >&2"
     _run(address, f'cd "$HOME/{FOLDER}/tree" && {make}', SET_UP_WITHIN_S)
     announce("leaving the marker")
@@ -99,7 +99,7 @@ def tracked() -> list[str]:
         UserError: If git can't list them.
     """
     if INSTALLED:
-        raise UserError("other machines get the files of a clone of the repository; run this command in a clone")
+        raise UserError("this command copies files of a clone of the repository; run it in a clone")
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
@@ -156,7 +156,7 @@ def read_marker(folder: Path) -> Marker:
         values: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         return Marker(**values)
     except (OSError, ValueError, TypeError):
-        raise UserError("what `hosts prepare` left there cannot be read; prepare it again") from None
+        raise UserError("the record of `hosts prepare` on that machine can't be read; prepare it again") from None
 
 
 def _digest(file: Path) -> str:
@@ -196,10 +196,10 @@ def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> 
     except OSError as error:
         raise UserError(f"ssh cannot be run: {error.strerror}") from None
     except subprocess.TimeoutExpired:
-        raise UserError(f"{address}: it had not ended after {within_s:g} s: {script}") from None
+        raise UserError(f"{address}: this command didn't end within {within_s:g} s: {script}") from None
     finally:
         errors.close()
     if ended.returncode == BUSY:
-        raise UserError(f"{address}: a run is using the machine; wait for its end")
+        raise UserError(f"{address}: another run is using the machine; wait until it ends")
     if ended.returncode:
         raise failure(address, ended.returncode, errors.text())

@@ -51,8 +51,8 @@ OPTIONS = {
     "ServerAliveCountMax": str(wire.ALIVE_COUNT),
 }
 REMEDIES = {
-    "verification failed": " Look whether its key is the one you know; if it is, connect to it once by hand",
-    "denied": " A key that needs no password is needed: ssh-add it, or name it in ~/.ssh/config",
+    "verification failed": " Check the key of the machine, then connect to it once with ssh to accept the key",
+    "denied": " SSH needs a key without a password: load it with ssh-add, or set it in ~/.ssh/config",
 }
 # Lines that follow the reason.
 _AFTERWARDS = re.compile(r"make(\[\d+\])?: (\*\*\* \[.*\] Error \d+$|Leaving directory )|tar: (Exiting|Error) ")
@@ -122,7 +122,7 @@ def refuse_others(own: str, shared: str = "") -> str:
     others = f'find {own} -prune \\( -perm /022 -o ! -user "$(id -u)" \\)'
     if shared:
         others += f"; find {shared} -prune -perm /002"
-    why = f"others may write to ~/{FOLDER} or its virtual environment, whose files are run"
+    why = f"other users can write to ~/{FOLDER} or its virtual environment"
     return f'[ -z "$({others})" ] || {{ echo "{why}: remove it there, and prepare it again" >&2; exit 1; }}'
 
 
@@ -135,10 +135,10 @@ def failure(address: Address, status: int, errors: str) -> UserError:
         errors: Its standard error.
     """
     if status == NOT_PREPARED:
-        return UserError(f"{address} is not prepared; prepare it: {called()} hosts prepare {address}")
+        return UserError(f"{address} is not prepared; run {called()} hosts prepare {address}")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     lines = [line for line in lines if not _AFTERWARDS.match(line)] or lines
-    why = shown_end(lines[-1]) if lines else f"it ended with {status} and said nothing"
+    why = shown_end(lines[-1]) if lines else f"it ended with status {status} and no message"
     remedy = ""
     if status == SSH_FAILED:
         remedy = next((remedy for word, remedy in REMEDIES.items() if word in errors), "")
@@ -210,7 +210,7 @@ class Link:
             raise self._lost(f"it did not answer within {within_s:g} s ({method})") from None
         except wire.NotAMessage as error:
             self._end(0.0)
-            raise UserError(f"{self.address} answered nonsense: {method}: {error}") from None
+            raise UserError(f"{self.address} sent an invalid answer: {method}: {error}") from None
         except (EOFError, OSError):
             self._end(GONE_WITHIN_S)
             lines = [line.strip() for line in self._errors.text().splitlines() if line.strip()]
@@ -255,8 +255,8 @@ class Link:
             reply = self._reader.next(wire.AgentReply, within_s)
         except wire.NotAMessage as error:
             raise UserError(
-                f"{self.address}: something there prints before the harness can speak ({error}): what a "
-                "shell prints when it starts (.bashrc) must be for terminals only"
+                f"{self.address}: a program printed text before the harness connected ({error}); let the start "
+                f"files of the shell (.bashrc) print only in terminals"
             ) from None
         except TimeoutError:
             raise UserError(f"{self.address}: no answer within {within_s:g} s") from None

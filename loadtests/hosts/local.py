@@ -56,7 +56,9 @@ class Local:
             try:
                 return look("this machine", (self.address(bind), port), token, "")
             except UserError as error:
-                raise UserError(f"{error}: BIND has to be an address here that workers reach: BIND=10.0.0.1") from None
+                raise UserError(
+                    f"{error}; set BIND to an address of this machine that the workers can reach, such as BIND=10.0.0.1"
+                ) from None
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)
@@ -122,5 +124,5 @@ class Local:
 def at(address: str) -> Local:
     """Return this machine. It has no address."""
     if address:
-        raise UserError(f"local://{address}: this machine takes no address; write local")
+        raise UserError(f"local://{address}: this machine has no address; write local")
     return Local()

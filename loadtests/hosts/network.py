@@ -59,17 +59,17 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
     connection = http.client.HTTPConnection(*address, timeout=REACHED_WITHIN_S)
     try:
         if _get(connection, f"/{nonce}") != proof(token, nonce):
-            raise UserError(f"{where} is not the host that {host} leads to")
+            raise UserError(f"{where} belongs to another host than {host}")
         trips = [_seconds(connection, f"/{nonce}")[0] for _ in range(ROUND_TRIPS)]
         seconds, count = _seconds(connection, "/long")
     except (OSError, http.client.HTTPException) as error:
         port, why = address[1], shown(str(error)) or type(error).__name__
         if not client:
-            raise UserError(f"{where} cannot be reached from there ({why})") from None
+            raise UserError(f"{where} can't be reached from that machine ({why})") from None
         raise UserError(
-            f"{where} cannot be reached from here ({why}), though SSH can: let TCP from "
-            f"{client} through to that port and those after it (there: sudo ufw allow proto tcp from {client} to any "
-            f"port {port}:{port + PORTS}; in a cloud, in its security group)"
+            f"{where} can't be reached from this machine ({why}), although SSH works; allow TCP from {client} to "
+            f"that port and the following ports in the firewall or the cloud's security group (on that machine: "
+            f"sudo ufw allow proto tcp from {client} to any port {port}:{port + PORTS})"
         ) from None
     finally:
         connection.close()

@@ -44,7 +44,7 @@ class ProofServer:
         try:
             self._server = _Server((bind, port), Handler)
         except OSError as error:
-            raise UserError(f"nothing can listen on {bind}:{port} there: {error.strerror}") from None
+            raise UserError(f"that machine can't listen on {bind}:{port}: {error.strerror}") from None
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 

@@ -75,7 +75,10 @@ class Ssh:
 
     def bind(self) -> str:
         if os.environ.get("BIND"):
-            raise UserError("BIND is for servers on this machine; on another they listen where SSH came to: unset it")
+            raise UserError(
+                "BIND only works for servers on this machine; unset it (on another machine, servers "
+                "listen on the address that SSH connects to)"
+            )
         return self.listens_on()
 
     def listens_on(self) -> str:
@@ -86,8 +89,8 @@ class Ssh:
         """
         if self.facts.ipv4 is None:
             raise UserError(
-                f"{self.name}: SSH came to {self.facts.address}, and not every server can listen on an IPv6 "
-                "address; name the host by an IPv4 address"
+                f"{self.name}: SSH connected to {self.facts.address}, but not every server can listen on an IPv6 "
+                f"address; use the host's IPv4 address"
             )
         return self.facts.ipv4
 
@@ -119,7 +122,7 @@ class Ssh:
             raise
         except UserError as error:
             if not allow_remote:
-                raise UserError(f"{error}; with --allow-remote load goes there all the same") from None
+                raise UserError(f"{error}; to send load to it anyway, add --allow-remote") from None
             return None
         if look is network.look:
             self.network = found
@@ -245,12 +248,13 @@ class Ssh:
         """Return remarks for the user before load is sent to the machine."""
         remarks = []
         if self.same_machine:
-            remarks.append(f"{self.name} is this very machine, so generator and servers share it")
+            remarks.append(f"{self.name} is this machine, so the load generator and the servers share it")
         address = ipaddress.ip_address(self.listens_on())
         if public(address):
             remarks.append(
-                f"the servers listen on {address}, which is public: while this runs, whoever reaches it can use them; "
-                "they have a secret key of their own, and are made for measuring, not for the open"
+                f"the servers listen on {address}, which is a public address: during the run, anyone who can reach "
+                f"it can use them; they have a separate secret key, but they aren't protected like servers in "
+                f"production"
             )
         return tuple(remarks)
 

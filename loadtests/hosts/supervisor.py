@@ -106,7 +106,10 @@ class Supervisor:
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
             if time.monotonic() > end:
-                raise UserError(f"{group} did not stop within {STOPPED_WITHIN_S:g} s; its file says how it is stopped")
+                raise UserError(
+                    f"{group} did not stop within {STOPPED_WITHIN_S:g} s; check the stop settings in "
+                    f"its supervisor file"
+                )
             time.sleep(LOOK_EVERY_S)
 
     def programs(self, group: str) -> list[Program]:
@@ -122,7 +125,7 @@ class Supervisor:
             for process in psutil.Process(self._guard.pid).children(recursive=True):
                 if process.pid == pid:
                     return process.send_signal(signal.Signals[f"SIG{name}"])
-        raise UserError(f"process {pid} cannot get the signal {name}, because it is no longer the setup's")
+        raise UserError(f"process {pid} can't get the signal {name}, because it no longer belongs to the setup")
 
     def has(self, file: str) -> bool:
         return file in os.listdir(self.folder)
@@ -131,7 +134,7 @@ class Supervisor:
         try:
             return (self.folder / Path(file).name).read_text(encoding="utf-8", errors="replace")
         except OSError as error:
-            raise UserError(f"{file} of a server cannot be read: {error.strerror}") from None
+            raise UserError(f"a server's file {file} can't be read: {error.strerror}") from None
 
     def logs(self) -> str:
         parts = []

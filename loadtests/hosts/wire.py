@@ -121,7 +121,7 @@ class Lines:
         self._pieces.append(rest)
         self._size += len(rest)
         if self._size > self._most:
-            raise NotAMessage(f"a line of over {self._most // 2**20} MB")
+            raise NotAMessage(f"a line longer than {self._most // 2**20} MB")
         return whole
 
 

@@ -122,8 +122,8 @@ class OfOthers:
         self._service = service
         port = service.port_of_others()
         if not (pid := machine.listener(port)):
-            why = f"no process that listens on port {port} can be seen there"
-            raise UserError(f"{machine.name}: {why}; it is looked for as {service.variable} names it")
+            why = f"no visible process listens on port {port}"
+            raise UserError(f"{machine.name}: {why}, which is the port in {service.variable}")
         self._programs = [Program(service.name, "RUNNING", pid, 0)]
 
     def start(self, group: str) -> None:

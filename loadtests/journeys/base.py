@@ -123,7 +123,7 @@ class Journey(FastHttpUser):
             self.walk()
         except BrokenOff as broken:
             if broken is not self._failure:
-                raise TypeError(f"a failure is to be returned from a check, not raised: {broken}") from broken
+                raise TypeError(f"a check must return a failure, not raise it: {broken}") from broken
             failure = broken
             self.hang_up()  # the rest of an answer may still arrive
         self.observer.ended(due, self.ready, failure)
@@ -199,7 +199,7 @@ class Journey(FastHttpUser):
         """Return the failure of a lost session, or None."""
         if not self.signed_out or answer.location.partition("?")[0] != self.signed_out:
             return None
-        return BrokenOff("lost-session", f"led to {self.signed_out}, as somebody who is not signed in")
+        return BrokenOff("lost-session", f"redirected to {self.signed_out}, as for a user who isn't logged in")
 
 
 def sleep_until(moment: float) -> None:
@@ -232,7 +232,7 @@ def _failed(error: BaseException | None) -> BrokenOff:
     """
     for one in _with_causes(error):
         if isinstance(one, OSError) and one.errno in NO_MORE_CONNECTIONS:
-            raise RuntimeError(f"no more connections can be opened from here: {one}")
+            raise RuntimeError(f"this machine can't open more connections: {one}")
         if isinstance(one, ConnectionRefusedError):
             return BrokenOff("refused", str(one))
         if isinstance(one, (TimeoutError, gevent.Timeout)):

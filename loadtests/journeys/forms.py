@@ -63,7 +63,7 @@ def leads_to(route: str, ids: dict[str, str] | None = None) -> Callable[[AnyPage
         match = pattern.fullmatch(answer.location)
         if match is None:
             where = answer.location.partition("?")[0] or "nowhere"
-            return BrokenOff("status", f"it leads to {where} instead of {route}")
+            return BrokenOff("status", f"it redirects to {where} instead of {route}")
         if ids is not None:
             ids.update(match.groupdict())
         return None
@@ -95,17 +95,17 @@ def login_form(text: str, origin: str, path: str) -> LoginForm:
     parser.feed(text)
     found = next((form for form in parser.forms if any(kind == "password" for _, kind, _ in form.inputs)), None)
     if found is None:
-        raise ValueError("it has no form with a password")
+        raise ValueError("the page has no form with a password field")
     if found.method != "post":
-        raise ValueError("its form would send the password in the URL: its method is not post")
+        raise ValueError("the form's method isn't post, so it would send the password in the URL")
     target, home = urlsplit(urljoin(f"{origin}{path}", found.action)), urlsplit(origin)
     if (target.scheme, target.netloc) != (home.scheme, home.netloc) or not target.path.startswith("/"):
-        raise ValueError(f"its form would send the password elsewhere, to {target.scheme}://{target.hostname or ''}")
+        raise ValueError(f"the form would send the password to another site, {target.scheme}://{target.hostname or ''}")
     names = [(name, kind) for name, kind, _ in found.inputs if name]
     password = next((name for name, kind in names if kind == "password"), "")
     user = next((name for name, kind in names if kind in TYPED), "")
     if not user or not password:
-        raise ValueError("its form has no field for a user's name next to the one for the password")
+        raise ValueError("the form has no user name field next to the password field")
     hidden = {name: value for name, kind, value in found.inputs if name and kind == "hidden"}
     return LoginForm(target.path + (f"?{target.query}" if target.query else ""), hidden, user, password)
 
@@ -179,7 +179,7 @@ class _FormOfPage:
         try:
             self.form = login_form(page.text, self.origin, self.path)
         except ValueError as error:
-            return BrokenOff("wrong-body", f"the page to sign in on: {error}")
+            return BrokenOff("wrong-body", f"the login page: {error}")
         return None
 
 

@@ -109,4 +109,4 @@ def _found_in(answer: Answered, page: str, answers: Mapping[str, Given]) -> Brok
     if not wrong:
         return None
     first = f"{wrong[0]} is {shown.get(wrong[0])!r} instead of {given.get(wrong[0])!r}"
-    return BrokenOff("mixed-up", f"{len(wrong)} of {len(given)} answers are not those given: {first}")
+    return BrokenOff("mixed-up", f"{len(wrong)} of {len(given)} answers differ from the entered answers: {first}")

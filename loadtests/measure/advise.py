@@ -95,7 +95,7 @@ def plan(setup: Setup, cores: int, path: str, rate: float | None, max_time_s: fl
         kind, load = "latency", {"rate": rate, "duration": max(DURATION_S, round(1.05 * requests_needed(99) / rate, 3))}
     table: dict[str, Any] = {
         "title": f"Good knobs for {setup.label}",
-        "question": f"With which {' and '.join(sweep.knobs)} does {setup.label} serve {path} best on this machine?",
+        "question": f"Which {' and '.join(sweep.knobs)} let {setup.label} serve {path} best on this machine?",
         "sweep": {"setup": setup.name, **{knob: list(values) for knob, values in sweep.knobs.items()}},
         "tests": {kind: {"path": path, "warmup": WARMUP_S, **load}},
         "blocks": 1,
@@ -121,12 +121,14 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
         UserError: If the study isn't a sweep with a single test at a known load, or ``max_time_s`` is too short.
     """
     if study.sweep is None:
-        raise UserError(f"{study.name} is no sweep; a setup, or a study with a table [sweep], is needed")
+        raise UserError(f"{study.name} is not a sweep; name a setup, or a study with a table [sweep]")
     if len(study.tests) > 1:
         tests = series([test.name for test in study.tests])
-        raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search is decided by one")
+        raise UserError(
+            f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search needs a study with a single test"
+        )
     if study.ceiling_tests:
-        raise UserError(f"{study.name}: the rate of its test is left to the run; a search needs a number")
+        raise UserError(f"{study.name}: the rate of the test is 'auto'; set it to a number")
     one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
     return _within(one_block, study.sweep, max_time_s)
 
@@ -134,7 +136,7 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
 def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
     shortest_s = KnobSearch(study, sweep, 1).seconds
     if shortest_s > max_time_s:
-        raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes; give it a longer --max-time")
+        raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes; set a longer --max-time")
     return KnobSearch(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest_s)))
 
 
@@ -173,7 +175,7 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
         try:
             halvings.record(step, _values(run, step, search.metric))
         except ValueError as error:
-            raise NoAdvice(f"{run.path}: {error}; report.html in it says why") from None
+            raise NoAdvice(f"{run.path}: {error}; its report.html has the reasons") from None
     _keep(run, search, halvings, step, time.monotonic() - begun)
     return step
 
@@ -236,7 +238,9 @@ def candidates(setup: Setup, cores: int) -> Sweep:
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
     if not taken:
-        raise UserError(f"{setup.name} takes neither WORKERS nor THREADS: there is nothing to advise on")
+        raise UserError(
+            f"{setup.name} uses neither WORKERS nor THREADS, so there is nothing to search for; name another setup"
+        )
     return Sweep(setup.name, taken)
 
 

@@ -87,14 +87,14 @@ class Bench:
         if (lacks := self.host.missing(setups.software_needed(entry.env, setup.needs))) is not None:
             return lacks
         if self.application.own and entry.env.get(services.PGBOUNCER_KNOB):
-            return "PGBOUNCER is for the sample project"
+            return "PGBOUNCER only works with the sample project"
         if not name:
             return self.application.obstacle(setup) or self._lacking(self.services_of(entry))
         if self.application.own:
-            return "PYTHON is for the sample project: yours has a Python of its own (--python)"
+            return "PYTHON only works with the sample project; for your own project, use --python"
         possible = setup.interface in ("wsgi", "asgi", "bolt") and not setup.stack
         if not possible or self.services_of(entry) or self.host.name != HERE:
-            return "PYTHON is for setups of WSGI and ASGI without services, on this machine"
+            return "PYTHON only works for WSGI and ASGI setups without services, on this machine"
         on_python = dataclasses.replace(self.application, bin=other_stacks.python(name))
         return other_stacks.missing_python(name) or on_python.obstacle(setup)
 
@@ -106,7 +106,7 @@ class Bench:
             if Feature.TLS not in self.engine(test.engine).features:
                 return f"the engine {test.engine} cannot {Feature.TLS.value}"
             if setups.WEBSOCKET in demands:
-                return "WebSockets over TLS cannot be loaded"
+                return "the load generator doesn't support WebSockets over TLS"
         if "http2" in demands:
             demands.add("h2" if over_tls else "h2c")
         return self.application.refused(self.setups[entry.setup], demands, test.requests)
@@ -140,7 +140,10 @@ class Bench:
                 if not found or isinstance(error, ConnectionLost):
                     raise
         if len(found) < count:
-            raise UserError(f"from port {self.port} on there are no {count} free ones; choose another: PORT=8000")
+            raise UserError(
+                f"there are fewer than {count} free ports from port {self.port} upwards; choose another "
+                f"port, such as PORT=8000"
+            )
         return found
 
     def load(
@@ -209,7 +212,7 @@ class Bench:
         known = services.known()
         for name in test.services:
             if name not in known:
-                raise UserError(f"test {test.name}: services: there is no {name!r}; there are: {', '.join(known)}")
+                raise UserError(f"test {test.name}: services: {name!r} is not a service; allowed: {', '.join(known)}")
         if (lacks := self._lacking(test.services)) is not None:
             raise UserError(f"test {test.name}: {lacks}")
 
@@ -227,7 +230,7 @@ class Bench:
         for test in tests:
             if services.PGBOUNCER in self.services_of(entry) and POSTGRESQL not in test.services:
                 raise UserError(
-                    f'{entry.label} in test {test.name}: PGBOUNCER is for tests with services = ["{POSTGRESQL}"]'
+                    f'{entry.label} in test {test.name}: PGBOUNCER only works in tests with services = ["{POSTGRESQL}"]'
                 )
 
     def _require_no_cores(self, entry: Entry, service: str) -> None:
@@ -239,8 +242,8 @@ class Bench:
         cores = entry.env.get(SERVICES) or os.environ.get(SERVICES)
         if cores and service in self.services_of(entry):
             raise UserError(
-                f"{entry.label} wants {service} on cores of the servers' machine ({SERVICES}={cores}), "
-                "and --services on another machine; leave one of the two out"
+                f"{entry.label} places {service} on cores of the servers' machine ({SERVICES}={cores}), but "
+                f"--services places it on another machine; leave one of them out"
             )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
@@ -281,9 +284,7 @@ def make_bench(
     if where != HERE:
         for test in study.tests:
             for service in {ORIGIN, POSTGRESQL} & set(test.services):
-                raise UserError(
-                    f"test {test.name}: the service {service} is for projects that are served on this machine"
-                )
+                raise UserError(f"test {test.name}: the service {service} only works for servers on this machine")
     served = host.application(application)
     bind, port = host.bind(), setups.port()
 
@@ -315,9 +316,11 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
     apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
     if own and (options.servers or options.services):
         where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
-        raise UserError(f"{where} has the sample project only; leave out {option}, or --app")
+        raise UserError(f"{where} only serves the sample project; leave out {option}, or --app")
     if allow_remote and not (options.servers or options.services):
-        raise UserError("--allow-remote is for servers on another machine; name it: --servers ssh://user@host")
+        raise UserError(
+            "--allow-remote only works with servers on another machine; name it with --servers ssh://user@host"
+        )
     where = options.servers or HERE
     return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
@@ -335,7 +338,7 @@ def _require_recipe(test: Test) -> None:
         UserError: If the recipe isn't valid, or no origin plays it.
     """
     if ORIGIN not in test.services:
-        raise UserError(f'test {test.name}: recipe: no origin plays it; services = ["{ORIGIN}"] is needed')
+        raise UserError(f'test {test.name}: recipe: the test has no origin; add services = ["{ORIGIN}"]')
     try:
         recipes.load(test.recipe)
     except UserError as error:

@@ -49,7 +49,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
     for name, by_label in found.items():
         if not by_label:
             raise UserError(
-                f"test {name}: no setup answered well, so there is no rate that all sustain{why.get(name, '')}"
+                f"test {name}: no setup answered successfully, so the harness can't choose a rate{why.get(name, '')}"
             )
     ceilings = {name: found[search.name] for name, search in searches.items()}
     tests = tuple(

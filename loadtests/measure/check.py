@@ -146,7 +146,7 @@ def _fetchable(
     fit = [one for one in requests if all(fetching.fits(one.path, way, client) for way in ("wsgi", "asgi"))]
     if not fit:
         paths = ", ".join(one.path for one in requests)
-        raise UserError(f"HTTP_CLIENT={client} does not fit the views of {paths} behind every setup")
+        raise UserError(f"HTTP_CLIENT={client} doesn't work with the views of {paths} behind every setup")
     if not any(fetching.fetches(one.path) for one in fit):
         return fit, (), {}
     if missing(services.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
@@ -179,7 +179,9 @@ class _Checker:
             else:
                 self.result.skipped[setup.name] = obstacle
         if not found:
-            raise UserError("none of the setups can be started here: " + "; ".join(self.result.skipped.values()))
+            raise UserError(
+                "none of the setups can be started on this machine: " + "; ".join(self.result.skipped.values())
+            )
         return found
 
     def compare(self, chosen: Sequence[Setup], start: Start) -> None:
@@ -195,7 +197,7 @@ class _Checker:
                 if application.own and expected is None:
                     self._judge(sent, given)
                     if not result.errors and len(chosen) > 1:
-                        self.progress(f"{setup.name} again: its own starts may differ")
+                        self.progress(f"{setup.name} again, to find answers that vary between starts")
                         given = self._without_varying(sent, given, self._answers(setup, sent, start))
             except NotServing as error:
                 result.failed.append((setup, error))

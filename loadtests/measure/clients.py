@@ -71,14 +71,18 @@ class Clients:
         if options.clients is None:
             return cls()
         if options.servers is None:
-            raise UserError("--clients is for servers on another machine; name it: --servers ssh://user@host")
+            raise UserError(
+                "--clients only works with servers on another machine; name it with --servers ssh://user@host"
+            )
         urls = [one.strip() for one in options.clients.split(",")]
         for url in urls:
             if not url.startswith(SCHEME):
-                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, with commas between")
+                raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, separated by commas")
         *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, options.servers)]
         if len({str(server), *map(str, found)}) <= len(found):
-            raise UserError("--clients: each client, and the machine of the servers, is another one")
+            raise UserError(
+                "--clients: each client must be a different machine, and none can be the machine of the servers"
+            )
         return cls(tuple(found))
 
     @property
@@ -120,7 +124,7 @@ class Clients:
             return load
         if load.processes > 1:
             where = "with --expect-workers each worker" if self.workers else "with --clients each machine"
-            raise UserError(f"{where} has one injector; leave out injectors")
+            raise UserError(f"{where} uses one injector per machine; leave out injectors")
         # Each user has a connection, so the number of connections must be at least the number of parts.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
@@ -146,7 +150,7 @@ class Clients:
                 for there in workers:
                     client = _client(there, host, bind, port, allow_remote)
                     if (other := names.get(there.about.boot)) is not None:
-                        whose = f"--clients: {there.where} is the machine of {other}, by another name"
+                        whose = f"--clients: {there.where} and {other} are the same machine"
                         raise UserError(f"{whose}; leave it out")
                     if self.addresses and not client.same_machine:
                         names[there.about.boot] = there.where

@@ -62,7 +62,10 @@ class ContentionWatch:
             reason = next(reason for reason in Reason if reason in self._shared)
             # Programs on the servers' machine don't explain a problem on another machine.
             why = reason.remedy if reason in OF_OTHER_MACHINES else self._takers().sentence
-            raise TooBusy(f"{len(self._row)} trials in a row are invalid by no setup's fault: {reason.meaning}; {why}")
+            raise TooBusy(
+                f"{len(self._row)} trials in a row are invalid, and the setups aren't the cause: "
+                f"{reason.meaning}; {why}"
+            )
 
 
 def spoiled_whole(last: Iterable[Trial | None]) -> bool:

@@ -59,12 +59,14 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
     try:
         requests = requests_of(bench, server, test)
     except NotSignedIn as error:
-        raise UserError(f"test {test.name}: users cannot sign in: {error}") from None
+        raise UserError(f"test {test.name}: users can't log in: {error}") from None
     for request in requests:
         given = contract.answer(server, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contract.describe(given)}"
-            raise UserError(f"test {test.name}: {answered}; {request.status} is needed{_hint(bench, request, given)}")
+            raise UserError(
+                f"test {test.name}: {answered}; it must have status {request.status}{_hint(bench, request, given)}"
+            )
         found.append(contract.expectation(given, bench.application.own))
     if broken := broken_dialect(bench, server, test, baseline):
         raise UserError(f"test {test.name}: {broken[0]}")
@@ -76,9 +78,9 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
     if isinstance(given, str):
         return ""
     if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
-        return "; may whoever signed in see it, and is the session still there?"
+        return "; check the user's permissions and that the session hasn't expired"
     if given.status == 400 and bench.application.own:
-        return "; if its ALLOWED_HOSTS does not have the host, name one that it has: --host-header NAME"
+        return "; if ALLOWED_HOSTS doesn't allow the host, set an allowed one with --host-header NAME"
     return ""
 
 
@@ -101,7 +103,7 @@ def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[l
     try:
         requests = requests_of(bench, server, test)
     except NotSignedIn as error:
-        return [], [f"users cannot sign in: {error}"]
+        return [], [f"users can't log in: {error}"]
     bodies, broken = contract.verified(server, requests, bench.contract[test.name])
     return bodies, [*broken, *broken_dialect(bench, server, test, entry)]
 

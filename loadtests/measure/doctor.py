@@ -84,7 +84,7 @@ def _of_servers(facts: dict[str, Any], watch_s: float) -> Iterator[MachineFindin
 def _open_files(study: Study) -> MachineFinding:
     test = max(study.tests, key=open_files.needed)
     needed, allowed = open_files.needed(test), open_files.allowed()
-    text = f"{study.name} needs {needed:,} open files in a process, in its test {test.name}; {allowed:,} are allowed"
+    text = f"{study.name} needs {needed:,} open files per process in its test {test.name}; the limit is {allowed:,}"
     return ok(text) if needed <= allowed else MachineFinding("error", text, open_files.fix(needed))
 
 
@@ -95,24 +95,26 @@ def _engines() -> Iterator[MachineFinding]:
             yield ok(f"the engine {engine.name} can run")
         except engines.EngineError as error:
             level = "error" if engine.name == DEFAULT_ENGINE else "warning"  # studies can use another engine
-            yield MachineFinding(level, f"the engine {engine.name} cannot run: {error}")
+            yield MachineFinding(level, f"the engine {engine.name} can't run: {error}")
 
 
 def _redis() -> MachineFinding:
     if url := os.environ.get("REDIS_URL"):
         if (why := redis.refusal(url)) is not None:
-            fix = "start it, or leave REDIS_URL unset: one is started then"
+            fix = "start it, or unset REDIS_URL, so that the harness starts one"
             return warning(f"there is no Redis at REDIS_URL: {why}", fix)
         return ok("REDIS_URL names a Redis; the harness does not measure its cost")
     if (version := redis.version()) is None:
-        return warning("no redis-server: daphne-redis cannot be served", "install redis-server, or set REDIS_URL")
+        return warning(
+            "no redis-server: setups such as daphne-redis can't be started", "install redis-server, or set REDIS_URL"
+        )
     return ok(f"Redis {version}")
 
 
 def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     allowed = len(facts["cores_allowed"])
     if allowed < 2:
-        yield warning("one core: generator and servers disturb each other", "measure on two or more cores")
+        yield warning("one core: the load generator and the servers disturb each other", "measure on two or more cores")
     else:
         yield ok(f"{allowed} cores: the load generator can use its own core")
 
@@ -120,7 +122,7 @@ def _cores(facts: dict[str, Any]) -> Iterator[MachineFinding]:
 def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     if facts["smt"] == "on":
         yield warning(
-            "SMT is on: two threads share a core, and generator and servers may be neighbours",
+            "SMT is on: two threads share a core, so the load generator and the servers may share one",
             "echo off | sudo tee /sys/devices/system/cpu/smt/control",
         )
     quota = facts["cgroup"].get("cpu.max") or "max"
@@ -131,7 +133,7 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         )
     governor = facts["governor"]
     if governor is None:
-        yield ok("no frequency governor is visible (usual in a virtual machine): noise shows in the A/A pair")
+        yield ok("no frequency governor is visible, which is usual in a virtual machine; the A/A pair shows the noise")
     elif governor != "performance":
         yield warning(f"the governor is {governor}", "sudo cpupower frequency-set -g performance")
     if facts["turbo"] == "on":
@@ -139,7 +141,7 @@ def _cpu(facts: dict[str, Any]) -> Iterator[MachineFinding]:
         switch = f"echo 1 | sudo tee {intel}"
         if not intel.exists():
             switch = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
-        yield warning("turbo is on: the frequency follows the temperature", switch)
+        yield warning("turbo is on, so the frequency depends on the temperature", switch)
 
 
 def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
@@ -147,7 +149,7 @@ def _memory(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     fix = "close other programs; swapping makes a trial invalid"
     yield judged(free_mb >= 1024, f"{free_mb} MB of memory are free", fix)
     if facts["swap_mb"]:
-        yield ok("there is swap; a trial in which pages were swapped is invalid")
+        yield ok("swap is on; trials in which memory is swapped are invalid")
 
 
 def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
@@ -160,7 +162,7 @@ def _limits(facts: dict[str, Any]) -> Iterator[MachineFinding]:
     ports = [int(port) for port in (facts["sysctl"].get("net.ipv4.ip_local_port_range") or "").split()]
     if len(ports) == 2 and ports[1] - ports[0] < 20000:
         yield warning(
-            f"{ports[1] - ports[0]} local ports: without keep-alive each request takes one for a minute",
+            f"{ports[1] - ports[0]} local ports: without keep-alive, each request occupies one for a minute",
             "sudo sysctl net.ipv4.ip_local_port_range='10240 65535'",
         )
 
@@ -170,7 +172,7 @@ def other_load(watch_s: float = top_processes.WATCHED_S) -> MachineFinding:
     found = top_processes.watch(lambda _: time.sleep(watch_s))
     if found.of_all_cores > BUSY:
         return warning(
-            f"{found.of_all_cores:.0%} of the cores are busy already; {found.sentence}",
-            "stop other programs; with steal, choose a machine whose cores are not shared",
+            f"other programs use {found.of_all_cores:.0%} of the cores; {found.sentence}",
+            "stop other programs; if it is steal, choose a machine whose cores are not shared",
         )
     return ok(f"the cores are idle ({found.of_all_cores:.0%} busy)")

@@ -78,10 +78,10 @@ class HostOptions:
         options = cls(servers, clients, services)
         if file is not None:
             if options != cls():
-                raise UserError(f"{file} names all hosts; leave out --servers, --clients and --services")
+                raise UserError(f"{file} contains all hosts; leave out --servers, --clients and --services")
             options = cls.read(file)
         if workers and options.clients:
-            raise UserError("--expect-workers makes all of the load; leave out clients")
+            raise UserError("--expect-workers generates all of the load; leave out clients")
         return dataclasses.replace(options, workers=workers)
 
     @classmethod
@@ -160,16 +160,20 @@ class ServiceHosts:
         for one in (options.services or "").split(","):
             name, _, where = one.strip().partition("=")
             if not where.startswith(SCHEME):
-                raise UserError(f"--services: {one.strip()!r}: write a service and its machine: redis=ssh://user@host")
+                raise UserError(
+                    f"--services: {one.strip()!r}: write a service and its machine, such as redis=ssh://user@host"
+                )
             if name in {service.name for service in found}:
-                raise UserError(f"--services: {name} is named twice; a service has one machine")
+                raise UserError(f"--services: {name} occurs twice; a service can only have one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can run on a separate machine', name, able)}")
             if known[name].of_others:
                 known[name].port_of_others()
             address = Address.parse(where.removeprefix(SCHEME))
             if str(address) in taken:
-                raise UserError("--services: each service, the servers and each client is on another machine")
+                raise UserError(
+                    "--services: the services, the servers and the clients must all be on different machines"
+                )
             taken.add(str(address))
             found[known[name]] = Ssh(address)
         return cls(found, needed=not options.of_file)
@@ -182,7 +186,7 @@ class ServiceHosts:
         """
         for service in self.machines if self.needed else ():
             if service.name not in names:
-                raise UserError(f"--services: no setup of the study asks for {service.name}; leave it out")
+                raise UserError(f"--services: no setup of the study uses {service.name}; leave it out")
         used = {service: machine for service, machine in self.machines.items() if service.name in names}
         return dataclasses.replace(self, machines=used)
 
@@ -211,7 +215,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
 
     bind = there.listens_on()
     if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
-        why = "is the servers' own machine, by its own address"
+        why = "is the machine of the servers"
         raise UserError(f"{there.name} {why}; leave out --services {service.name}={there.name}")
     try:
         way = there.require_reachable(bind, port, allow_remote, look)
@@ -233,9 +237,9 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
 def _remarks_on(service: Service, there: Ssh, bind: str) -> Iterator[str]:
     whose = f"{service.label} on {there.name}"
     if service.of_others:
-        yield f"{whose} is the one of {service.variable}; what it did for others meanwhile is in its CPU time"
+        yield f"{whose} is the server in {service.variable}; its CPU time includes its work for other clients"
     elif public(ipaddress.ip_address(bind)):
         yield (
-            f"{whose} listens on {bind}, which is public: it wants a password, which crosses the network unencrypted, "
-            "as all that the servers tell it does"
+            f"{whose} listens on {bind}, which is a public address; it requires a password, but the password and "
+            f"all data cross the network unencrypted"
         )

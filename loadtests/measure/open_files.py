@@ -57,12 +57,12 @@ def require(tests: Iterable[Test]) -> None:
     for test in tests:
         if (count := needed(test)) > most:
             raise UserError(
-                f"test {test.name}: needs {count:,} open files in a process, and {most:,} are allowed; {fix(count)}"
+                f"test {test.name}: needs {count:,} open files per process, but the limit is {most:,}; {fix(count)}"
             )
 
 
 def fix(count: int) -> str:
     """Return a solution for a limit that is too low."""
     if count > MOST_TAKEN:
-        return f"ask over fewer connections: no process takes more than {MOST_TAKEN:,}"
-    return f"raise the hard limit (as root, `ulimit -Hn {count}` before this; nofile in limits.conf), or ask over fewer"
+        return f"use fewer connections; a process can have at most {MOST_TAKEN:,} open files"
+    return f"raise the hard limit (`ulimit -Hn {count}` as root, or nofile in limits.conf), or use fewer connections"

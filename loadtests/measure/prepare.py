@@ -205,17 +205,22 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         setups.take(record.knobs)
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
-        raise UserError(f"{folder}: the options of its project are not known here: {error}") from None
+        raise UserError(
+            f"{folder}: this version doesn't know the options of its project: {error}; start a new run"
+        ) from None
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
     headers = (one for test in record.study.tests for request in test.requests for one in request.headers)
     if not_kept := sorted({name for name, value in headers if value == REPLACED}):
         names = ", ".join(not_kept)
         raise UserError(
-            f"{folder}: its requests have {names}, whose values a run folder doesn't contain; start a new run"
+            f"{folder}: its requests contain secret headers ({names}), which a run folder doesn't store; start a "
+            f"new run"
         )
     if own and REPLACED in (own.before or ""):
-        raise UserError(f"{folder}: --setup-command has a secret, which a run folder doesn't contain; start a new run")
+        raise UserError(
+            f"{folder}: --setup-command contains a secret, which a run folder doesn't store; start a new run"
+        )
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:
@@ -300,7 +305,7 @@ def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
     for one in left_out:
         if one.label == study.baseline:
             where = f"measured in {one.test}" if one.test else "served"
-            raise UserError(f"the study's baseline, {study.baseline}, cannot be {where}: {one.why}")
+            raise UserError(f"the study's baseline, {study.baseline}, can't be {where}: {one.why}")
     return dataclasses.replace(study, entries=tuple(kept)), tuple(left_out)
 
 

@@ -111,7 +111,7 @@ class Execution:
         for one in record.left_out:
             lines.append(f"skipped: {one.label}{f', {one.test}' if one.test else ''}: {one.why}")
         if self.study.at_once:
-            each = f"{self.study.baseline} among them in each block"
+            each = f"including {self.study.baseline} in each block"
             lines.append(f"note: {self.study.at_once} setups run at once, {each}")
         for about in (record.application, record.servers, *record.service_hosts):
             lines += [f"note: {remark}" for remark in (about.remarks if about else ())]

@@ -32,7 +32,7 @@ def prepare(where: str, progress: Announce, python: str | None = None, venv: str
         UserError: If a step fails.
     """
     if python is not None and venv is not None:
-        raise UserError("--python is for a new virtual environment, --venv for one that is there; leave one out")
+        raise UserError("--python is for a new virtual environment, --venv for an existing one; leave one out")
     marker = deploy.prepare(address(where), progress, python, venv)
     progress("asking for its versions")
     with contextlib.closing(Ssh(address(where))) as host:
@@ -78,7 +78,7 @@ def _findings(host: Ssh, progress: Announce, has_servers: bool) -> Iterator[Mach
             yield from _network(host.look(host.bind(), setups.port()))
         except UserError as error:
             yield MachineFinding("error", str(error))
-    progress("looking at the machine there")
+    progress("inspecting the machine")
     for level, what, fix in host.findings():
         yield MachineFinding(level, f"there: {what}", fix)
 
@@ -90,7 +90,7 @@ def address(where: str) -> Address:
         UserError: If it isn't valid.
     """
     if not where.startswith(SCHEME):
-        raise UserError(f"{where}: another machine is reached over SSH: write {SCHEME}user@host")
+        raise UserError(f"{where}: not an SSH address; write {SCHEME}user@host")
     return Address.parse(where.removeprefix(SCHEME))
 
 
@@ -98,10 +98,10 @@ def _revision(revision: str | None, dirty: bool | None) -> MachineFinding:
     short = revision[:12] if revision else "(not known)"
     if dirty:
         return warning(
-            f"there is revision {short} with changes that are not committed, as here",
-            "commit them and prepare the host again, so that the run can be repeated",
+            f"revision {short} with uncommitted changes, as on this machine",
+            "commit the changes and prepare the host again, so that the run can be repeated",
         )
-    return ok(f"there is revision {short}, as here")
+    return ok(f"revision {short}, as on this machine")
 
 
 def _software(host: Ssh) -> Iterator[MachineFinding]:
@@ -110,28 +110,30 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
     if theirs == ours:
         yield ok(f"Python {ours} on both")
     else:
-        fix = "the servers' is the one that counts; hosts prepare --python PATH takes another"
+        fix = "the servers use theirs; to change it, run hosts prepare --python PATH"
         yield warning(f"Python {theirs} there, {ours} here", fix)
     there, here = host.versions()["packages"], machine.versions()["packages"]
     other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
     if other:
         named = series([f"{name} {there[name]} there, {here[name]} here" for name in other[:MOST_NAMED]])
         more = f" and {len(other) - MOST_NAMED} more" if len(other) > MOST_NAMED else ""
-        yield warning(f"other versions: {named}{more}", "make setup here, hosts prepare for there")
+        yield warning(
+            f"other versions: {named}{more}", "run make setup on this machine and hosts prepare for the other"
+        )
     else:
-        yield ok("the same versions of all packages that both have")
+        yield ok("the same versions of all common packages")
 
 
 def _clock(clock: Clock) -> MachineFinding:
-    text = f"its clock is {clock.ahead_s * 1000:+.1f} ms from ours, known to {clock.within_s * 1000:.1f} ms"
+    text = f"its clock differs by {clock.ahead_s * 1000:+.1f} ms from this machine's, ±{clock.within_s * 1000:.1f} ms"
     good = abs(clock.ahead_s) <= CLOCK_S + clock.within_s
-    return judged(good, text, "have both keep time by NTP (chronyc tracking)")
+    return judged(good, text, "synchronize both clocks with NTP (check with chronyc tracking)")
 
 
 def _network(found: Network) -> Iterator[MachineFinding]:
-    trip = f"a bare answer takes {found.round_trip_ms:.2f} ms, there and back"
-    fix = "put both into one network (one zone, one placement group), by cable"
+    trip = f"the round trip of an empty answer takes {found.round_trip_ms:.2f} ms"
+    fix = "put both machines into one wired network (or one zone or placement group)"
     yield judged(found.round_trip_ms <= ROUND_TRIP_MS, trip, fix)
-    width = f"a long answer comes at {found.megabits_per_s:,.0f} Mbit/s"
-    fix = "the network limits large answers; watch the bytes per second"
+    width = f"a long answer arrives at {found.megabits_per_s:,.0f} Mbit/s"
+    fix = "the network can limit large answers; compare the bytes per second"
     yield judged(found.megabits_per_s >= MEGABITS_PER_S, width, fix)

@@ -59,8 +59,8 @@ class StudyOptions:
         require_one_length(self.blocks, self.minutes, self.until)
         if not self.name:
             raise UserError(
-                f"name a study, such as first-look; `{called()} list studies` names all; or a project of your own with "
-                "--app, or a run folder with --resume"
+                f"name a study, such as first-look (`{called()} list studies` shows all), your own project with "
+                f"--app, or a run folder with --resume"
             )
         study = studies.load(self.name)
         if self.setups is not None:
@@ -105,7 +105,8 @@ class OwnJourney:
         file = self.journey
         if file is not None and (file.suffix != ".py" or not os.path.isfile(file)):
             raise UserError(
-                f"--journey {shown(str(file))}: a file of Python with a journey is needed; `workload journey` makes one"
+                f"--journey {shown(str(file))}: must be a Python file with a journey; create one with `workload "
+                f"journey`"
             )
         return study.with_journey(file, sign_in.from_options(self.login, self.login_user))
 
@@ -140,7 +141,7 @@ def of_change(study: Study) -> Study:
     """
     if study.sweep is not None:
         raise UserError(
-            f"{study.name} is a sweep of one setup, and --base is for a study of setups: own-project is one"
+            f"{study.name} is a sweep of one setup, but --base needs a study of several setups, such as own-project"
         )
     first = next(entry for entry in study.entries if entry.label == study.baseline)
     kept = [one for one in study.entries if one == first or (one.setup, one.env) != (first.setup, first.env)]
@@ -163,7 +164,7 @@ def require_websocket_test(own: project.Options | None, study: Study) -> None:
         UserError: If options describe them, but no test uses them.
     """
     if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
-        raise UserError(f"--ws-path: no test of {study.name} talks over WebSockets; {OWN_WEBSOCKETS} has such")
+        raise UserError(f"--ws-path: no test of {study.name} uses WebSockets; {OWN_WEBSOCKETS} has such tests")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:
@@ -174,7 +175,7 @@ def require_one_length(blocks: int | None, minutes: float | None, until: str | N
     """
     others = [name for name, value in (("--blocks", blocks), ("--precision", until)) if value is not None]
     if minutes is not None and others:
-        raise UserError(f"--minutes says how many blocks there are, and so does {others[0]}; leave one out")
+        raise UserError(f"--minutes and {others[0]} both set the number of blocks; leave one out")
 
 
 def require_price(price: float | None) -> None:
@@ -184,7 +185,7 @@ def require_price(price: float | None) -> None:
         UserError: If it isn't above 0.
     """
     if price is not None and not 0 < price < math.inf:
-        raise UserError(f"--price {price:g}: a price above 0 is needed")
+        raise UserError(f"--price {price:g}: must be above 0")
 
 
 def goal_of(until: str | None, max_time: str | None) -> Goal | None:
@@ -195,7 +196,7 @@ def goal_of(until: str | None, max_time: str | None) -> Goal | None:
     """
     if until is None:
         if max_time is not None:
-            raise UserError("--max-time is how long --precision may take; say how narrow as well: --precision 2%")
+            raise UserError("--max-time only works with --precision; add it, such as --precision 2%")
         return None
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
     if match is None or not 0 < float(match[1]) < 100:

@@ -77,14 +77,14 @@ class UrlLoad:
         if conversation and (requests.method, requests.body, requests.workload) != ("GET", None, None):
             raise UserError("ws:// sends messages; leave out --method, --body and --workload")
         if self.arrivals is not None and (self.rate is None or requests.speed is not None):
-            raise UserError("--arrivals is only for a fixed rate; add --rate")
+            raise UserError("--arrivals only works with a fixed rate; add --rate")
         origin, workload = _workload(*_login(url), requests)
         duration_s = DURATION_S if self.duration is None else duration(self.duration)
         rate, connections = self.rate, self.connections
         recorded: tuple[tuple[float, int], ...] = ()
         if requests.speed is not None:
             if rate is not None:
-                raise UserError("--speed replays a recording at its own pace; leave out --rate")
+                raise UserError("--speed replays a recording at its recorded pace; leave out --rate")
             replay = workload.replay(requests.speed)
             duration_s = replay.duration_s if self.duration is None else min(duration_s, replay.duration_s)
             rate, recorded = replay.rate, replay.until(duration_s)
@@ -168,12 +168,12 @@ def send(engine: str, load: Load, on_second: OnSecond) -> Result:
 
 # By parts of Node's and OpenSSL's messages. The first match is shown.
 TLS_HINTS = {
-    "certificate has expired": "the server needs a new certificate",
-    "certificate is not yet valid": "compare the clocks of both machines",
-    "does not match certificate": "write a host name in the URL that the certificate has",
-    "wrong version number": "the server doesn't speak TLS at this port; write http:// in the URL",
-    "packet length too long": "the server doesn't speak TLS at this port; write http:// in the URL",
-    "certificate": "name a file with the certificate to trust in the environment: NODE_EXTRA_CA_CERTS=FILE",
+    "certificate has expired": "renew the server's certificate",
+    "certificate is not yet valid": "check the clocks of both machines",
+    "does not match certificate": "use a host name of the certificate in the URL",
+    "wrong version number": "the server doesn't use TLS on this port; write http:// in the URL",
+    "packet length too long": "the server doesn't use TLS on this port; write http:// in the URL",
+    "certificate": "to trust the certificate, set NODE_EXTRA_CA_CERTS to its file",
 }
 
 
@@ -259,10 +259,10 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
     """
     scheme, separator, rest = url.partition("://")
     if scheme.lower() == "wss":
-        raise UserError("wss:// cannot be loaded; write the ws:// address of the server behind it")
+        raise UserError("wss:// is not supported; use the ws:// address of the server behind it")
     if scheme.lower() != "ws":
         if size is not None:
-            raise UserError("--size is only for WebSocket messages; write a ws:// URL")
+            raise UserError("--size only works for WebSocket messages; use a ws:// URL")
         return url, {}
     conversation = Conversation("echo", prefix="", size=MESSAGE_BYTES if size is None else size)
     fields = {"protocol": "websocket", "conversation": conversation, "listens_s": LISTENS_S}
@@ -289,19 +289,21 @@ def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequest
     origin, path = split(url)
     if requests.workload is None:
         if requests.speed is not None:
-            raise UserError("--speed replays a recorded workload; name its file with --workload")
+            raise UserError("--speed only works with a recorded workload; name its file with --workload")
         return origin, Workload((_logged_in(_request(path, requests), login),))
     if (requests.method, tuple(requests.headers), requests.body) != ("GET", (), None):
-        raise UserError("--workload names the requests; --method, --header and --body do not go with it")
+        raise UserError("--workload defines the requests; leave out --method, --header and --body")
     if path != "/":
-        raise UserError(f"--workload names the paths; write the URL without one: {origin}")
+        raise UserError(f"--workload defines the paths; write the URL without a path: {origin}")
     found = from_toml.read(requests.workload)
     return origin, Workload(tuple(_logged_in(request, login) for request in found.requests), found.at)
 
 
 def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
     if login and any(name.lower() == "authorization" for name, _ in request.headers):
-        raise UserError(f"{request.name} has a header Authorization, and the URL names a user; leave one of them out")
+        raise UserError(
+            f"{request.name} has an Authorization header, and the URL contains a user; leave one of them out"
+        )
     return dataclasses.replace(request, headers=(*request.headers, *login))
 
 
@@ -337,5 +339,5 @@ def _arrival_seed(arrivals: str) -> int | None:
         UserError: If the value isn't valid.
     """
     if arrivals not in ARRIVALS:
-        raise UserError(f"--arrivals {quoted(arrivals)}: {' or '.join(ARRIVALS)} is allowed")
+        raise UserError(f"--arrivals {quoted(arrivals)}: must be {' or '.join(ARRIVALS)}")
     return ARRIVAL_SEED if arrivals == "random" else None

@@ -77,7 +77,7 @@ class ConnectionWatch:
                     prepare_threshold=None,  # PgBouncer's statistics don't support prepared statements
                 )
         except psycopg.OperationalError as error:  # other programs hold all connections of a server in DATABASE_URL
-            raise UserError(f"the database connections cannot be counted: {shown_end(str(error))}") from None
+            raise UserError(f"the database connections can't be counted: {shown_end(str(error))}") from None
         # The log of a server in DATABASE_URL isn't in the folder, so the refused connections aren't known.
         self._knows_refused = address.endswith(f"host={self._folder}")
         self._begun = time.monotonic()

@@ -42,7 +42,9 @@ class Cores:
         if requested != GENERATOR:
             return _parse(SERVICES, requested, sorted(os.sched_getaffinity(0)) if self.machines == 1 else None)
         if self.machines > 1:
-            raise UserError(f"SERVICES_CORES={GENERATOR}: the load generator is on another machine; a list is needed")
+            raise UserError(
+                f"SERVICES_CORES={GENERATOR}: the load generator is on another machine; write a list of cores"
+            )
         return self.generator
 
     def knobs(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -110,11 +112,11 @@ def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
             cores.update(range(int(first), min(int(last or first), most) + 1))
     except ValueError:
         other = f", or {GENERATOR}" if name == SERVICES else ""
-        raise UserError(f"{name}={shown(text)}: a list of cores is needed, such as 0, 0-2 or 0,2{other}") from None
+        raise UserError(f"{name}={shown(text)}: write a list of cores, such as 0, 0-2 or 0,2{other}") from None
     if not cores or (allowed is not None and not cores <= set(allowed)):
-        why = "there are no such cores"
+        why = "these cores don't exist"
         if allowed is not None:
-            why = f"this process may use the cores {_listed(tuple(allowed))}"
+            why = f"allowed cores: {_listed(tuple(allowed))}"
         raise UserError(f"{name}={shown(text)}: {why}")
     return tuple(sorted(cores))
 

@@ -51,12 +51,12 @@ class Takers:
         named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]
         parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
         if self.brief >= WORTH_NAMING:
-            parts.append(f"programs that come and go ({self.brief:.0%} of a core)")
+            parts.append(f"short-lived programs ({self.brief:.0%} of a core)")
         if self.steal >= WORTH_NAMING:
             parts.append(f"other machines of the hypervisor (steal, {self.steal:.0%} of a core)")
         if not parts:
-            return "just now nothing else takes the cores"
-        return f"just now the cores are taken by {series(parts)}"
+            return "currently no other program uses the cores"
+        return f"the cores are currently used by {series(parts)}"
 
 
 @dataclasses.dataclass(frozen=True)

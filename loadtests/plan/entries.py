@@ -63,18 +63,20 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
     env: dict[str, str] = {}
     for key, value in given.items():
         if key in THE_RUNS_OWN:
-            raise UserError(f"{where}{key}: is the same for the whole run; set it in the environment of `run`")
+            raise UserError(f"{where}{key}: applies to the whole run; set it in the environment of `run`")
         if key == RECIPE_KNOB and os.path.isabs(str(value)):
-            raise UserError(f"{where}{key}: the name of a recipe that ships is needed; a test names a file (recipe)")
+            raise UserError(
+                f"{where}{key}: must be the name of an included recipe; for a file, use the test's key recipe"
+            )
         if not VARIABLE.fullmatch(key):
-            raise UserError(f"{where}{shown(key)}: is no name of an environment variable")
+            raise UserError(f"{where}{shown(key)}: is not a valid name of an environment variable")
         text = sweeps.text_of(value)
         if text is None or "\0" in text:
-            raise UserError(f"{where}{key}: a number or a text is needed")
+            raise UserError(f"{where}{key}: must be a number or a text")
         if text and key in SERVERS and not SERVERS[key].fits(text):
             raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
         if kept(key, text) != text:
-            raise UserError(f"{where}{key}: has a user or a password; set it in the environment of `run`")
+            raise UserError(f"{where}{key}: contains a user or a password; set it in the environment of `run`")
         env[key] = text
     return env
 
@@ -89,5 +91,5 @@ def require_baselines(entries: Sequence[Entry], where: str) -> None:
     for number, entry in enumerate(entries, start=1):
         others = [label for label in labels if label != entry.label]
         if entry.against and entry.against not in others:
-            allowed = f"one of the other setups is needed ({', '.join(others)})"
+            allowed = f"use one of the other setups: {', '.join(others)}"
             raise UserError(f"{where}: setups[{number}].against: is {quoted(entry.against)}; {allowed}")

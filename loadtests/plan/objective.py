@@ -108,7 +108,9 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
         if match := PERCENTILE.fullmatch(part):
             if (of := match[1] or "") not in terms.of:
                 asked = " or ".join(LIMITED[word] for word in terms.of)
-                raise ValueError(f"objective: {part!r}: here {asked} limited; write for example {terms.example!r}")
+                raise ValueError(
+                    f"objective: {part!r}: only {asked} limited in this test; write for example {terms.example!r}"
+                )
             limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
         elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
             shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
@@ -116,14 +118,16 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
             raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
     if not limits:
         asked = terms.of[0] or "response time"
-        raise ValueError(f"objective: {text!r} limits no {asked}; write for example {terms.example.split(',')[0]!r}")
+        raise ValueError(
+            f"objective: {text!r} doesn't limit the {asked}; write for example {terms.example.split(',')[0]!r}"
+        )
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 
 
 def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
     if not 0 < percentile < 100 or ms <= 0:
-        raise ValueError(f"objective: {part!r}: a percentile is between 0 and 100, a time over 0")
+        raise ValueError(f"objective: {part!r}: the percentile must be between 0 and 100, and the time above 0")
     limit = Limit(percentile, ms, of)
     if limit.key not in PERCENTILES:
         raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
@@ -174,15 +178,15 @@ class SearchPlan:
         if not 0 < self.min_rate <= self.start_rate:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
         if not self.min_rate <= self.max_rate <= MAX_RATE:  # true also for NaN
-            allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f} is allowed"
-            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}; from {allowed}")
+            allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f}"
+            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}; must be from {allowed}")
         if self.precision <= 0:
-            raise ValueError(f"capacity: the precision, {self.precision:g}, must be over 0")
+            raise ValueError(f"capacity: the precision, {self.precision:g}, must be above 0")
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
         if self.max_s is not None and self.max_s < shortest_s:
             raise ValueError(
-                f"capacity: a probe at {per_second(self.first_rate)} {self.unit} and one that confirms it take "
-                f"{shortest_s:g} s, and {self.max_s:g} s are allowed"
+                f"capacity: a probe at {per_second(self.first_rate)} {self.unit} and its confirmation take "
+                f"{shortest_s:g} s, but only {self.max_s:g} s are allowed; set a longer --max-time"
             )
 
     @property
@@ -220,7 +224,7 @@ class SearchPlan:
         asked = min(self.start_rate, self.max_rate)
         if asked < self.lowest_rate:
             raise ValueError(
-                f"objective: its percentile needs {self.requests:,} {self.counts} in a probe, which at {asked:g} "
-                f"{self.unit} take over {self.longest_s:g} s. Begin at {self.lowest_rate:.3g} {self.unit} or "
-                f"more, or limit a lower percentile: p90 needs a tenth of what p99 does"
+                f"objective: its percentile needs {self.requests:,} {self.counts} per probe, which take over "
+                f"{self.longest_s:g} s at {asked:g} {self.unit}; start at {self.lowest_rate:.3g} {self.unit} or more, "
+                "or limit a lower percentile (p90 needs a tenth of the requests of p99)"
             )

@@ -121,7 +121,9 @@ def within(study: Study, minutes: float) -> Study:
     if blocks < LEAST_BLOCKS:
         least = math.ceil((LEAST_BLOCKS * block_s + search_s) / 6) / 10
         few = f"{plural(LEAST_BLOCKS, 'block')} of {study.name} take {least:g}"
-        raise UserError(f"--minutes {minutes:g}: {few}, and one tells nothing of noise; try --minutes {least:g}")
+        raise UserError(
+            f"--minutes {minutes:g}: {few}, and a single block doesn't show the noise; try --minutes {least:g}"
+        )
     study = dataclasses.replace(study, blocks=blocks)
     study.require_feasible(f"--minutes {minutes:g}")
     return study

@@ -113,7 +113,7 @@ class Study:
         """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test.work, JourneyWork) for test in tests):
-            raise UserError(f"{self.name} has no test whose users run a journey; own-journey has some")
+            raise UserError(f"{self.name} has no test with a journey; use own-journey")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
@@ -151,7 +151,7 @@ class Study:
             UserError: If a label is unknown, or the study is a sweep.
         """
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep, whose cells are compared as a whole; it cannot do without some")
+            raise UserError(f"{self.name} is a sweep, which needs all of its cells; leave out --setups")
         known = [entry.label for entry in self.entries]
         entries = self.with_hopless().entries
         for label in labels:
@@ -213,7 +213,7 @@ def load(name_or_path: str) -> Study:
     if name_or_path.endswith(".toml"):
         path = Path(name_or_path)
         if not os.path.exists(path):  # false also for names that no file can have
-            raise UserError(f"there is no study file {path}")
+            raise UserError(f"the study file {path} doesn't exist")
     elif name_or_path in names():
         path = STUDIES / f"{name_or_path}.toml"
     else:
@@ -235,12 +235,14 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"{where}: setups: two have the label {label!r}; give one of them another")
+            raise UserError(f"{where}: setups: two setups have the label {label!r}; change one of them")
     baseline = labels[0] if table.baseline is None else table.baseline
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
     if table.at_once is not None and any(entry.against for entry in entries):
-        raise UserError(f"{where}: at_once: is given with setups that are compared in pairs, which run at once")
+        raise UserError(
+            f"{where}: at_once: can't be combined with pairs of setups, which run at the same time; leave it out"
+        )
     require_baselines(entries, where)
     study = Study(
         name=name,
@@ -266,7 +268,7 @@ def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int =
     trials = trials or setups * tests * blocks
     if trials > MOST_TRIALS:
         of = f"{plural(setups, 'setup')} × {plural(tests, 'test')} × {plural(blocks, 'block')}"
-        raise UserError(f"{where}: {of} are {trials:,} trials; a run may have {MOST_TRIALS:,}")
+        raise UserError(f"{where}: {of} are {trials:,} trials; a run can have at most {MOST_TRIALS:,}")
 
 
 def from_dict(values: dict[str, Any]) -> Study:

@@ -64,10 +64,8 @@ class StudyTable(msgspec.Struct, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.sweep is None and self.setups is None:
-            raise ValueError("setups: is missing; a list is needed")
+            raise ValueError("setups: is missing; add a list of setups")
         if self.sweep is not None and self.setups is not None:
-            raise ValueError("setups: is given together with sweep; a study has one or the other")
+            raise ValueError("setups: can't be combined with sweep; leave one out")
         if self.sweep is not None and self.at_once is not None:
-            raise ValueError(
-                "at_once: is given in a sweep, whose cells are compared as a whole; set interleave = false"
-            )
+            raise ValueError("at_once: can't be used in a sweep; set interleave = false")

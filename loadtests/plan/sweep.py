@@ -67,17 +67,19 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
     if not isinstance(setup, str):
-        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; a setup is needed")
+        raise UserError(
+            f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; write the name of a setup"
+        )
     for key in rest:
         raise UserError(
-            f"{where}: sweep.{key}: is neither a knob, as WORKERS is (in capitals), nor a key; allowed: setup"
+            f"{where}: sweep.{key}: is neither a knob (in capitals, such as WORKERS) nor a key; allowed: setup"
         )
     cells = math.prod(map(len, knobs.values()))
     if cells > MOST_CELLS:
-        raise UserError(f"{where}: sweep: {cells:,} combinations; {MOST_CELLS:,} are allowed")
+        raise UserError(f"{where}: sweep: {cells:,} combinations; at most {MOST_CELLS:,} are allowed")
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
-        raise UserError(f"{where}: sweep: nothing varies; give a knob several values, such as WORKERS = [1, 2]")
+        raise UserError(f"{where}: sweep: no knob has several values; add some, such as WORKERS = [1, 2]")
     return sweep
 
 
@@ -88,7 +90,7 @@ def environment(env: dict[str, str]) -> str:
 
 def _values(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
-        raise UserError(f"{where}: is {quoted(value)}; a list of values is needed, such as [1, 2, 4]")
+        raise UserError(f"{where}: is {quoted(value)}; must be a list of values, such as [1, 2, 4]")
     texts = []
     for one in value:
         text = text_of(one)
@@ -96,7 +98,7 @@ def _values(value: object, where: str) -> tuple[str, ...]:
             raise UserError(f"{where}: {quoted(one)} is neither a number nor a text")
         texts.append(text)
     if len(set(texts)) < len(texts):
-        raise UserError(f"{where}: holds a value more than once")
+        raise UserError(f"{where}: contains a value more than once")
     return tuple(texts)
 
 

@@ -79,10 +79,10 @@ def too_few(document: Document) -> str:
     samples = sum(role["samples"] for role in document["roles"])
     if samples >= ENOUGH:
         return ""
-    enough = f"{plural(samples, 'sample')} of CPU time; from {ENOUGH} on it can be said where the time goes"
+    enough = f"{plural(samples, 'sample')} of CPU time; a profile needs at least {ENOUGH}"
     if not samples:
         return f"{enough}, and there are none: send more load, or profile a setup in Python"
-    return f"{enough}: --duration {math.ceil(1.2 * document['duration_s'] * ENOUGH / samples)}s would do"
+    return f"{enough}: use --duration {math.ceil(1.2 * document['duration_s'] * ENOUGH / samples)}s"
 
 
 def summary(document: Document) -> list[str]:

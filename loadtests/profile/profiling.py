@@ -42,7 +42,7 @@ def plan(
     [found] = setups.find([setup])
     if found.stack:
         raise UserError(
-            f"{setup}: profile looks into today's stack and into yours; it cannot into that of {found.stack}"
+            f"{setup}: profile doesn't support the stack of {found.stack}; choose a setup of the benchmark's own stack"
         )
     require_within("--rounds", rounds, 1, MOST_ROUNDS)
     requests = named([path], None)
@@ -50,7 +50,7 @@ def plan(
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
         raise UserError(f"{setup}: {obstacle}")
     if rate is not None and not 0 < rate <= MAX_RATE:  # false also for NaN
-        raise UserError(f"--rate {rate:g}: more than 0 and at most {MAX_RATE:,.0f} requests per second are needed")
+        raise UserError(f"--rate {rate:g}: must be above 0 and at most {MAX_RATE:,.0f} requests per second")
     host = hosts.at("local")
     planned = Plan(
         setup=found,
@@ -121,7 +121,7 @@ def _new_folder(output: Path | None, planned: Plan) -> Path:
     try:
         output.mkdir(parents=True)
     except FileExistsError:
-        raise UserError(f"{output} exists already; name another folder with --output") from None
+        raise UserError(f"{output} already exists; name another folder with --output") from None
     except OSError as error:
         raise UserError(f"cannot write to {output}: {error.strerror}") from None
     return output

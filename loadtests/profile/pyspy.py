@@ -85,11 +85,11 @@ def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) ->
     if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":
-            return "py-spy may not look into processes, and kernel.yama.ptrace_scope=3 holds until the next boot"
+            return "py-spy may not inspect processes: kernel.yama.ptrace_scope is 3, and only a reboot can change it"
         cause = "CAP_SYS_PTRACE is needed" if scope == "0" else f"kernel.yama.ptrace_scope is {scope}"
         return (
-            f"py-spy may not look into other processes ({cause}): run "
-            f"`sudo setcap cap_sys_ptrace+ep {executable()}`, or in a container start it with --cap-add SYS_PTRACE"
+            f"py-spy may not inspect other processes ({cause}); run `sudo setcap cap_sys_ptrace+ep {executable()}`, "
+            f"or start the container with --cap-add SYS_PTRACE"
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     error = next((line for line in lines if line.startswith("Error")), lines[-1] if lines else "it printed nothing")

@@ -142,7 +142,7 @@ def _clear_errors(plan: Plan) -> Iterator[None]:
         last = error.log.strip().splitlines()
         raise UserError(f"{plan.setup.name}: {error}" + (f": {last[-1]}" if last else "")) from None
     except _Died:
-        raise UserError(f"{plan.setup.name}: a process of it died under load, with no sampling at all") from None
+        raise UserError(f"{plan.setup.name}: a server process died under load, without sampling") from None
 
 
 def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
@@ -174,8 +174,8 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
         in_vain = 0 if len(parts) > before else in_vain + 1
         if in_vain == MOST_STARTS:
             raise UserError(
-                f"{plan.setup.name}: a process of it died at each of {MOST_STARTS} starts while it was sampled; "
-                "profile it on a newer Python"
+                f"{plan.setup.name}: a server process died during the sampling in each of {MOST_STARTS} starts; try "
+                f"a newer Python"
             )
     return parts
 
@@ -257,10 +257,10 @@ class _Window:
             raise _Died
         if not result.ok:
             example = next(iter(result.examples.values()), "no answer")
-            raise UserError(f"{self.plan.setup.name}: no request to {self.plan.path} was answered with 200: {example}")
+            raise UserError(f"{self.plan.setup.name}: no answer to {self.plan.path} had status 200: {example}")
         used = processes.difference(self.usage, after)
         if not result.rate or not sum(row.cpu_s for row in used):
-            raise UserError(f"{self.plan.setup.name}: too little was answered to profile; give it a longer --duration")
+            raise UserError(f"{self.plan.setup.name}: too few answers for a profile; set a longer --duration")
         return Window(result, used)
 
     def begin(self) -> None:

@@ -114,7 +114,7 @@ def duration(value: object, least_s: float = SHORTEST_S) -> float:
         raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
     seconds = float(match[1]) * UNITS[match[2] or "s"]
     if not least_s <= seconds <= LONGEST_S:
-        raise UserError(f"{quoted(value)} is not a usable duration; between {least_s * 1000:g}ms and a week is")
+        raise UserError(f"{quoted(value)} is not a valid duration; it must be between {least_s * 1000:g}ms and a week")
     return seconds
 
 

@@ -32,11 +32,13 @@ class SignIn:
 
     def __post_init__(self) -> None:
         if self.login and (not PATH.fullmatch(self.login) or self.login.startswith("//")):
-            raise UserError(f"login: is '{shown(self.login)}'; the path of a page is needed, such as /accounts/login/")
+            raise UserError(
+                f"login: is '{shown(self.login)}'; must be the path of the login page, such as /accounts/login/"
+            )
         if bool(self.login) != bool(self.user):
-            raise UserError("login: is the page to sign in on, and goes with a user's name")
+            raise UserError("login: needs a user name as well; set login_user")
         if len(self.user) > LONGEST_NAME or not self.user.isprintable():
-            raise UserError(f"login_user: is '{shown(self.user)}'; a line of 1 to {LONGEST_NAME} characters is it")
+            raise UserError(f"login_user: is '{shown(self.user)}'; must be a line of 1 to {LONGEST_NAME} characters")
 
     def secret(self) -> str:
         """Return the password or the cookie.
@@ -47,8 +49,8 @@ class SignIn:
         name = PASSWORD if self.login else COOKIE
         value = os.environ.get(name, "")
         if not value:
-            what = f"the password of {self.user}" if self.login else "the cookie of somebody who is signed in"
-            raise UserError(f"users are to sign in: set {name} to {what}")
+            what = f"the password of {self.user}" if self.login else "the session cookie of a logged-in user"
+            raise UserError(f"{name} is not set; set it to {what}")
         if not value.isprintable() or not (self.login or value.isascii()):
             raise UserError(f"{name}: contains characters that can't be sent; copy the value from your browser")
         return value
@@ -68,8 +70,8 @@ def from_options(login: str | None, user: str | None) -> SignIn | None:
     if login is None and user is None:
         return SignIn() if os.environ.get(COOKIE) else None
     if os.environ.get(COOKIE):
-        raise UserError(f"users sign in with --login or with {COOKIE}: both are given; leave one out")
+        raise UserError(f"--login and {COOKIE} can't be combined; leave one out")
     if not login or not user:
-        missing = "--login, the page to sign in on" if not login else "--login-user, a user's name"
+        missing = "--login, the login page" if not login else "--login-user, the user name"
         raise UserError(f"users log in with --login and --login-user together; missing: {missing}")
     return SignIn(login, user)

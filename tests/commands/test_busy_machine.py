@@ -42,7 +42,7 @@ def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figu
     assert "None of them has a figure that is verified." in printed
     assert re.search(r"\([\d,]+\)", printed)
     [warning] = errors.splitlines()
-    assert re.match(r"warning: \d+ trials in a row are invalid by no setup's fault: ", warning)
+    assert re.match(r"warning: \d+ trials in a row are invalid, and the setups aren't the cause: ", warning)
     assert warning.endswith("; try again later, or add --ignore-busy")
     assert (tmp_path / "run" / "report.html").exists()
 
@@ -57,7 +57,7 @@ def test_of_one_that_becomes_too_busy_it_says_who_is_left_and_who_leads(advised)
 def test_asked_to_go_on_it_ends_with_what_it_has_as_well(advised):
     code, printed, errors = advised(lambda planned: LATE, "--ignore-busy")
     assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
-    assert "no candidate has a valid trial in which it answered its requests" in errors
+    assert "no candidate has a valid trial with successful answers" in errors
 
 
 def test_where_a_candidate_has_no_figure_it_is_an_error(advised):

@@ -65,7 +65,7 @@ NO_NAME = "Expected `str` matching regex"
         (RUN, ("study", "tests"), [], "study.tests: at least one is needed"),
         (RUN, ("study", "tests", 0, "rate"), 1e300, "Expected `float` <= "),
         (RUN, ("study", "tests", 0, "requests"), [], "its study: latency: "),
-        (RUN, ("study", "tests", 0), as_json(REPLAY), "recorded: a request that is not there"),
+        (RUN, ("study", "tests", 0), as_json(REPLAY), "recorded: refers to a request that doesn't exist"),
         (RUN, ("study", "tests", 1, "objective"), "fast", "objective: 'fast' is not a limit"),
         (RUN, ("study", "tests", 0, "kind"), "guess", "its study: unknown kind of test 'guess'"),
         (RUN, ("study", "baseline"), "iis", "study.baseline: 'iis' is not among gunicorn, uvicorn"),
@@ -76,15 +76,15 @@ NO_NAME = "Expected `str` matching regex"
         (RUN, ("knobs",), {"A B": "1"}, NO_NAME),
         (RUN, ("machine",), {"a": [[[[[[[[[[[[1]]]]]]]]]]]]}, "it is nested more than 12 deep"),
         (RUN, ("machine",), {"memory_mb": "much"}, "machine.memory_mb is not a number"),
-        (RUN, ("machine",), {"cores": 2**200}, "it holds a number of 201 bits"),
+        (RUN, ("machine",), {"cores": 2**200}, "it contains a number of 201 bits"),
         (RUN, ("versions",), {"packages": ["Django"]}, "versions.packages are not versions by names"),
         (RUN, ("study",), ..., "does not describe a run: it lacks 'study'"),
         (RUN, ("study", "tests"), [1], "does not describe a run"),
         (TRIAL, ("schema",), 7, "has schema 7; this version reads schema 5"),
         (TRIAL, ("label",), UP, NO_NAME),
         (TRIAL, ("test",), UP, NO_NAME),
-        (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, is not in the run's order"),
-        (TRIAL, ("number",), 99, "is not in the run's order"),
+        (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, isn't in the run's order"),
+        (TRIAL, ("number",), 99, "isn't in the run's order"),
         (TRIAL, ("attempt",), 2, "under another name"),
         (TRIAL, ("result", "rate"), 1e300, "Expected `float` <= "),
         (TRIAL, ("result", "sent"), 10**30, "Expected `int`"),
@@ -144,7 +144,7 @@ def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, tar
     if link.exists():
         link.rename(tmp_path / "moved")
     link.symlink_to({"outside": outside, "nowhere": tmp_path / "nowhere", "itself": link}[target])
-    assert f"{inside} is a symbolic link that leads out of the run folder; take it away" in refused()
+    assert f"{inside} is a symbolic link to a place outside the run folder; remove it" in refused()
 
 
 def test_the_folder_itself_may_be_a_link(command, run, tmp_path):

@@ -22,10 +22,10 @@ WRONG = [
         for value in ("::1", "192.0.2.1", "224.0.0.1", "localhost")
     ),
     ("PORT", "65536", "a port from 1 to 65535 is needed"),
-    ("CORES", "0,four", "a list of cores is needed, such as 0, 0-2 or 0,2"),
-    ("CORES", "0-99999999999", "this process may use the cores "),
-    ("CORES", "99999", "this process may use the cores "),
-    ("SERVICES_CORES", "loader", "a list of cores is needed, such as 0, 0-2 or 0,2, or generator"),
+    ("CORES", "0,four", "write a list of cores, such as 0, 0-2 or 0,2"),
+    ("CORES", "0-99999999999", "allowed cores: "),
+    ("CORES", "99999", "allowed cores: "),
+    ("SERVICES_CORES", "loader", "write a list of cores, such as 0, 0-2 or 0,2, or generator"),
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
     ("ORIGIN_RECIPE", "slwo", "the name of a recipe that ships, or the absolute path of one that is right, is needed"),
@@ -138,8 +138,8 @@ def test_what_the_sample_project_takes_is_another_project_s_own_to_judge():
     [
         ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'; a whole number from 1 to 1024 is needed"),
         ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]; "),
-        ({"X": "a\0b"}, "s.toml: setups[1].env.X: a number or a text is needed"),
-        ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is no name of an environment variable"),
+        ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a text"),
+        ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name of an environment variable"),
     ],
 )
 def test_a_study_s_knobs_are_looked_at_when_it_is_read(env, says):

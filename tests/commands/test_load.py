@@ -111,8 +111,8 @@ def ended_with(command, monkeypatch):
     ("limited_by", "says"),
     [
         (LimitedBy.SERVER, "no rate is within the objective, not even 2 requests/s"),
-        (LimitedBy.GENERATOR, "no rate within the objective: the generator's limit, not the server's"),
-        (LimitedBy.TIME, "inconclusive: the time was up after 0 probes"),
+        (LimitedBy.GENERATOR, "no rate within the objective; the load generator was the limit, not the server"),
+        (LimitedBy.TIME, "inconclusive: the time limit ended the search after 0 probes"),
     ],
 )
 def test_where_no_rate_was_found_a_script_can_tell(ended_with, limited_by, says, as_json):

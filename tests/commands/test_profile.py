@@ -78,7 +78,7 @@ def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_p
     arguments = ["profile", "gunicorn", "--path", "/nowhere", "--duration", "200ms", "--output", folder]
     code, _, errors = cli.run(*arguments)
     assert code == 1
-    assert "no request to /nowhere was answered with 200" in errors
+    assert "no answer to /nowhere had status 200" in errors
     assert errors.count("\n") == 1
     assert not folder.exists()
     cli.wait_until_nothing_runs()

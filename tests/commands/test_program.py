@@ -38,7 +38,8 @@ def loadtests(tmp_path_factory):
 def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
     assert loadtests("--help")[0].strip().startswith("Usage: loadtests [OPTIONS] COMMAND")
     _, errors = loadtests("report", "nothing")
-    assert errors == "error: nothing is not a run folder (does not exist); `loadtests list` names those there are\n"
+    missing = "nothing is not a run folder (does not exist)"
+    assert errors == f"error: {missing}; `loadtests list runs` shows all run folders\n"
 
 
 RUNS = sorted(run.name for run in folder.runs() if run.name.startswith("reference-"))

@@ -80,7 +80,7 @@ def read(file):
         return b""
 
 
-BUSY = "busy: 50% of the cores are busy already; just now the cores are taken by python (pid 7, 99% of a core). Until"
+BUSY = "busy: other programs use 50% of the cores; the cores are currently used by python (pid 7, 99% of a core). Until"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
 def test_what_is_too_much_for_a_message_ends_the_load_in_a_line(with_node, mb):
     with cluster.workers("generator", 1, None, ()) as [worker]:
         worker.write({"says": mb * 2**20})
-        too_much = f"^a worker answered nonsense: the event read has {mb} MB; at most 16 MB are allowed$"
+        too_much = f"^a worker sent an invalid answer: the event read has {mb} MB; at most 16 MB are allowed$"
         with pytest.raises(EngineError, match=too_much):
             wait_for([worker], "read", 60)
 
@@ -134,7 +134,7 @@ def ask():
         return worker
 
 
-NONSENSE = "answered nonsense: "
+NONSENSE = "sent an invalid answer: "
 NO_TEXT = f"{NONSENSE}not a text, or longer than 16 MB"
 
 

@@ -50,8 +50,8 @@ def test_every_request_of_a_closed_loop_is_counted_once(survey, processes):
 @pytest.mark.parametrize(
     ("wrong", "every", "processes", "kind", "example"),
     [
-        ("mix_up", 3, 1, "mixed-up", "answers are not those given: "),
-        ("mix_up", 3, 2, "mixed-up", "answers are not those given: "),
+        ("mix_up", 3, 1, "mixed-up", "answers differ from the entered answers: "),
+        ("mix_up", 3, 2, "mixed-up", "answers differ from the entered answers: "),
         ("lose", 2, 1, "mixed-up", "moved is None"),
         ("forget", 20, 1, "lost-session", "led to /questionnaire/signed-out/"),
     ],

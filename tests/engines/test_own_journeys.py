@@ -48,18 +48,18 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(reso
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (OWN.format(walk="raise KeyError('so it goes')"), r"broke off: KeyError: 'so it goes' \(exit status 1\)$"),
+        (OWN.format(walk="raise KeyError('so it goes')"), r"stopped: KeyError: 'so it goes' \(exit status 1\)$"),
         (
             OWN.format(walk=f"self.get({LAUNCH}, check=lambda page: BrokenOff('sold-out', ''))"),
-            r"broke off: ValueError: 'sold-out' is no kind of failure; known are status, ",
+            r"stopped: ValueError: 'sold-out' is not a kind of failure; use one of status, ",
         ),
         (
             OWN.format(walk=f"self.get({LAUNCH}); raise BrokenOff('wrong-body', 'sold out')"),
-            r"broke off: TypeError: a failure is to be returned from a check, not raised: wrong-body: sold out ",
+            r"stopped: TypeError: a check must return a failure, not raise it: wrong-body: sold out ",
         ),
         ("x = 1", r"has 0 journeys; one subclass of Journey is needed \(exit status 1\)$"),
-        ("import", r"broke off: SyntaxError: .* \(exit status 1\)$"),
-        (FEW + GET, r"RuntimeError: no more connections can be opened .* Too many open files"),
+        ("import", r"stopped: SyntaxError: .* \(exit status 1\)$"),
+        (FEW + GET, r"RuntimeError: this machine can't open more connections: .* Too many open files"),
     ],
 )
 def test_a_mistake_in_a_journey_is_one_clear_line(walked, text, says):

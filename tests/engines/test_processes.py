@@ -96,7 +96,7 @@ def test_a_generator_that_crashes_says_why(monkeypatch, tmp_path):
     (tmp_path / "protocols").mkdir()
     (tmp_path / "protocols" / "http.js").touch()
     monkeypatch.setattr(node, "GENERATOR", tmp_path)
-    with pytest.raises(EngineError, match=r"broke off: TypeError: so it goes \(exit status 1\)$"):
+    with pytest.raises(EngineError, match=r"stopped: TypeError: so it goes \(exit status 1\)$"):
         get("openloop").run(Load.of_url("http://127.0.0.1:1/", rate=20, duration_s=1))
 
 

@@ -140,8 +140,11 @@ def test_plain_server_is_recognised(plain_port, scheme, protocol, said):
 @pytest.mark.parametrize(
     ("example", "hint"),
     [
-        ("certificate has expired", "the server needs a new certificate"),
-        ("Hostname/IP does not match certificate's altnames: IP: 127.0.0.2 is not", "write a host name in the URL"),
+        ("certificate has expired", "renew the server's certificate"),
+        (
+            "Hostname/IP does not match certificate's altnames: IP: 127.0.0.2 is not",
+            "use a host name of the certificate",
+        ),
         ("self-signed certificate\n", "NODE_EXTRA_CA_CERTS=FILE"),
     ],
 )

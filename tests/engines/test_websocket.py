@@ -128,5 +128,5 @@ def test_the_generators_own_limit_is_no_fault_of_the_server(conversing, monkeypa
     few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
     few.chmod(0o700)
     monkeypatch.setattr(node, "require", lambda: str(few))
-    with pytest.raises(EngineError, match="broke off: Error: the generator may have no more files open"):
+    with pytest.raises(EngineError, match="stopped: Error: the generator may have no more files open"):
         openloop.run(conversing().load(does, duration_s=1, **held))

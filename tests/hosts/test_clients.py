@@ -221,12 +221,16 @@ ONCE = "each client, and the machine of the servers, is another"
         (
             LATENCY,
             ["--clients", "ssh://a"],
-            "--clients is for servers on another machine; name it: --servers ssh://user@h",
+            "--clients only works with servers on another machine; name it with --servers ssh://user@h",
         ),
-        (LATENCY, [*ELSEWHERE, "--clients", "b"], "--clients: 'b': write ssh://user@host, or several, with commas"),
+        (
+            LATENCY,
+            [*ELSEWHERE, "--clients", "b"],
+            "--clients: 'b': write ssh://user@host, or several, separated by commas",
+        ),
         (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
         (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),
-        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared; prepare it: "),
+        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared; run "),
         (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest only generates load on this machine"),
         (
             USERS.format("users = 4"),

@@ -103,7 +103,10 @@ WITHOUT_PACKAGES = {name: value for name, value in HONEST["versions"].items() if
         ({"versions": reply({**HONEST["versions"], "packages": []})}, "versions: Expected `object`, got `array` - at"),
         ({"begin": reply({**HONEST["begin"], "ipv4": "0.0.0.0;"})}, "begin: '0.0.0.0;' does not appear to be an IPv4"),
         ({"doctor": reply([["fatal", "x", "y"]])}, "doctor: Invalid enum value 'fatal' - at `$[0][0]`"),
-        ({"doctor": '{"number": NUMBER, "value": "' + "A" * (2**24 + 2**17) + '"}'}, "doctor: a line of over 16 MB"),
+        (
+            {"doctor": '{"number": NUMBER, "value": "' + "A" * (2**24 + 2**17) + '"}'},
+            "doctor: a line longer than 16 MB",
+        ),
     ],
     ids=range(13),
 )
@@ -111,7 +114,7 @@ def test_nonsense_is_one_line(command, host, lines, why):
     host.answers(**lines)
     code, printed, errors = command("hosts", "check", host.where)
     assert (code, printed) == (1, "")
-    assert last(errors).startswith(f"error: ssh://hostile answered nonsense: {why}")
+    assert last(errors).startswith(f"error: ssh://hostile sent an invalid answer: {why}")
     assert len(last(errors)) < 300
     assert "Traceback" not in errors
 
@@ -193,9 +196,9 @@ def calls(monkeypatch):
 @pytest.mark.parametrize(
     ("method", "arguments", "why"),
     [
-        ("no_such", {}, "the agent has no method 'no_such', or not now"),
-        ("__init__", {}, "the agent has no method '__init__', or not now"),
-        ("start", {"number": 1, "group": "gunicorn"}, "the agent has no method 'start', or not now"),
+        ("no_such", {}, "the agent has no method 'no_such' in its current state"),
+        ("__init__", {}, "the agent has no method '__init__' in its current state"),
+        ("start", {"number": 1, "group": "gunicorn"}, "the agent has no method 'start' in its current state"),
         ("clock", {"x": 1}, "clock: Object contains unknown field `x`"),
         ("calibrate", {"core": "0"}, r"calibrate: Expected `int \| null`, got `str`"),
         ("supervise", {"env": {"PORT": 1}}, "supervise: Expected `str`, got `int`"),
@@ -213,7 +216,7 @@ def test_no_path_leads_out_of_a_supervisors_folder(calls):
     assert value_of(calls, "has", {"number": number, "file": "supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": f"../{os.path.basename(folder)}/supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": "/etc/passwd"})
-    with pytest.raises(UserError, match=r"^\.\./\.\./etc/passwd of a server cannot be read: No such file"):
+    with pytest.raises(UserError, match=r"^a server's file \.\./\.\./etc/passwd can't be read: No such file"):
         value_of(calls, "read", {"number": number, "file": "../../etc/passwd"})
     assert value_of(calls, "read", {"number": number, "file": "supervisord.log"})
     assert value_of(calls, "usage", {"parts": [], "folder": folder}) == {}
@@ -248,7 +251,7 @@ def test_it_answers_a_call_and_ends_with_what_is_none(agent, last):
     agent.stdin.flush()
     answer = json.loads(agent.stdout.readline())
     assert answer["number"] == 1
-    assert answer["error"].startswith("start broke off: TypeError: ")
+    assert answer["error"].startswith("start failed: TypeError: ")
     agent.stdin.write(last)
     agent.stdin.flush()
     assert agent.wait(WITHIN_S) == 0

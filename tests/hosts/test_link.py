@@ -43,7 +43,7 @@ def last_line(command, other_machine):
         ("collecting\nmake: *** [Makefile:30: .venv] Killed", "make: *** [Makefile:30: .venv] Killed"),
         ("tar: a: No space left on device\ntar: Exiting with failure status", "tar: a: No space left on device"),
         ("make: *** [Makefile:26: .venv/.ready] Error 1", "make: *** [Makefile:26: .venv/.ready] Error 1"),
-        ("", "it ended with 2 and said nothing"),
+        ("", "it ended with status 2 and no message"),
         (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
     ],
 )
@@ -93,14 +93,14 @@ def test_ssh_shares_no_connection_forwards_nothing_asks_nobody_and_knows_whom_th
 def test_what_a_shell_prints_before_the_first_word_is_one_clear_line(last_line, other_machine):
     (other_machine.folder / "prints").write_text("Welcome to this machine!\nHave a lot of fun\n")
     assert last_line("hosts", "check", other_machine.where) == (
-        f"error: {other_machine.where}: something there prints before the harness can speak (Welcome to this "
-        "machine!): what a shell prints when it starts (.bashrc) must be for terminals only"
+        f"error: {other_machine.where}: a program printed text before the harness connected (Welcome to this "
+        "machine!); let the start files of the shell (.bashrc) print only in terminals"
     )
 
 
 def test_a_machine_that_was_not_prepared_is_named_with_how_to(last_line, other_machine):
     says = last_line("hosts", "check", other_machine.where)
-    assert says.startswith(f"error: {other_machine.where} is not prepared; prepare it: ")
+    assert says.startswith(f"error: {other_machine.where} is not prepared; run ")
     assert says.endswith(f"hosts prepare {other_machine.where}")
 
 
@@ -113,7 +113,7 @@ def test_files_that_others_may_write_are_not_run(last_line, other_machine, folde
     (other_machine.files / folder).chmod(0o777)
     says = last_line("hosts", command_name, other_machine.where)
     assert says.startswith(f"error: {other_machine.where}: ")
-    assert says.endswith("whose files are run: remove it there, and prepare it again")
+    assert says.endswith("or its virtual environment: remove it there, and prepare it again")
     assert not list(tree.iterdir())
 
 
@@ -121,8 +121,8 @@ def test_files_that_others_may_write_are_not_run(last_line, other_machine, folde
 @pytest.mark.parametrize(
     ("said", "reported"),
     [
-        ("@@@@@\nHost key verification failed.\n", "Look whether its key is the one you know"),
-        ("bench@other: Permission denied (publickey).\n", "A key that needs no password is needed"),
+        ("@@@@@\nHost key verification failed.\n", "Check the key of the machine"),
+        ("bench@other: Permission denied (publickey).\n", "SSH needs a key without a password"),
         ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
@@ -137,9 +137,15 @@ def test_why_ssh_failed_is_one_line(last_line, other_machine, said, reported, co
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--servers", OtherMachine.where, "--app", "."], "has the sample project only; leave out --servers, or --app"),
+        (
+            ["--servers", OtherMachine.where, "--app", "."],
+            "only serves the sample project; leave out --servers, or --app",
+        ),
         (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
-        (["--allow-remote"], "--allow-remote is for servers on another machine; name it: --servers ssh://user@host"),
+        (
+            ["--allow-remote"],
+            "--allow-remote only works with servers on another machine; name it with --servers ssh://user@host",
+        ),
     ],
 )
 def test_what_cannot_run_there_is_refused_before_anybody_is_asked(refused, other_machine, options, why):
@@ -206,13 +212,13 @@ def test_an_agent_that_hears_nothing_for_a_while_ends():
 def test_who_does_not_know_the_token_is_not_the_host(free_port):
     with (
         contextlib.closing(ProofServer("the token", "127.0.0.1", free_port)),
-        pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ is not the host that ssh://other leads to$"),
+        pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ belongs to another host than ssh://other$"),
     ):
         network.look("ssh://other", ("127.0.0.1", free_port), "another token", "10.0.0.1")
 
 
 def test_where_nobody_answers_it_is_said_what_to_let_through(free_port):
-    with pytest.raises(UserError, match=r"though SSH can: .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
+    with pytest.raises(UserError, match=r"although SSH works; .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
 
 
@@ -261,7 +267,7 @@ def test_another_version_is_warned_of(command, other_machine, tmp_path):
     assert code == 0, errors
     warned = " ".join(printed.split())
     assert "Python 3.99.1 there, " in warned
-    assert "hosts prepare --python PATH takes another" in warned
+    assert "run hosts prepare --python PATH" in warned
 
 
 @pytest.mark.servers

@@ -119,7 +119,7 @@ def test_a_longer_way_is_measured_and_said(pair, command, folder):
     servers = json.loads((folder / "run.json").read_text())["servers"]
     assert servers["round_trip_ms"] >= 20, errors
     assert trials(folder)[0]["result"]["response_time_ms"]["min"] >= 20
-    assert "put both into one network" in " ".join(checked.split())
+    assert "put both machines into one wired network" in " ".join(checked.split())
     pair.wait_until_nothing_runs_anywhere()
 
 
@@ -183,7 +183,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, command, folder):
 @pytest.mark.parametrize(
     ("names", "setup", "options", "says"),
     [
-        (1, GUNICORN, ["--clients", "ssh://second"], "ssh://second is the machine of ssh://server, by another name"),
+        (1, GUNICORN, ["--clients", "ssh://second"], "ssh://second and ssh://server are the same machine"),
         # Redis' agent has taken that machine for the run already.
         (
             2, REDIS, ["--services", "redis=ssh://second", "--clients", "ssh://root@second"],

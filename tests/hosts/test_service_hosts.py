@@ -79,7 +79,7 @@ def test_sessions_are_read_and_written_there_also_where_a_run_is_resumed(away, m
     assert of("redis", trial)["cpu_s"] > 0
 
 
-WRITE = "write a service and its machine: redis=ssh://user@host"
+WRITE = "write a service and its machine, such as redis=ssh://user@host"
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,11 @@ WRITE = "write a service and its machine: redis=ssh://user@host"
             "origin=ssh://c",
             "--services: unknown service that can run on a separate machine 'origin'; there are: redis",
         ),
-        ("redis=ssh://bench@other", "--services: each service, the servers and each client is on another machine"),
-        ("redis=ssh://c,redis=ssh://d", "--services: redis is named twice; a service has one machine"),
+        (
+            "redis=ssh://bench@other",
+            "--services: the services, the servers and the clients must all be on different machines",
+        ),
+        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice; a service can only have one machine"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(at_hand, study, given, says):
@@ -104,10 +107,10 @@ def test_what_is_wrong_is_said_in_a_line(at_hand, study, given, says):
 @pytest.mark.parametrize(
     ("arguments", "url", "says"),
     [
-        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study asks for redis; leave it out"),
+        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study uses redis; leave it out"),
         (("redis-apart",), "", "on cores of the servers' machine (SERVICES_CORES=generator)"),
         (("first-look",), "unix:///run/redis.sock", "error: REDIS_URL names no Redis on another machine\n"),
-        (("--app", "{folder}"), "", "has the sample project only; leave out --services, or --app"),
+        (("--app", "{folder}"), "", "only serves the sample project; leave out --services, or --app"),
     ],
 )
 def test_a_service_that_cannot_be_there_is_refused(at_hand, tmp_path, monkeypatch, arguments, url, says):
@@ -124,7 +127,7 @@ def test_a_redis_that_is_not_there_is_said_in_a_line(away, study):
     away.env["REDIS_URL"] = "redis://127.0.0.1:1/0"
     code, _, errors = away.run("run", study(), *ON_THIRD)
     assert code == 1
-    assert "error: ssh://bench@third: no process that listens on port 1 can be seen there" in errors
+    assert "error: ssh://bench@third: no visible process listens on port 1" in errors
 
 
 @pytest.mark.exhaustive
@@ -135,7 +138,7 @@ def test_the_servers_own_machine_is_none_of_its_own(away, study):
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")
     code, _, errors = away.run("run", study(), *hosts)
     assert code == 1
-    says = "is the servers' own machine, by its own address; leave out --services redis="
+    says = "is the machine of the servers; leave out --services redis="
     assert f"{OtherMachine.second} {says}" in errors
 
 
@@ -170,11 +173,11 @@ def test_all_machines_can_be_named_in_a_file(away, measured, hosts_file):
         (
             "servers = 'ssh://a'",
             ("--servers", "ssh://a"),
-            "names all hosts; leave out --servers, --clients and",
+            "contains all hosts; leave out --servers, --clients and",
         ),
         ("server = 'ssh://a'", (), "server: is not a key here; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
-        ("clients = ['ssh://a']", (), "--clients is for servers on another machine; name it"),
+        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),
     ],
 )
 def test_a_hosts_file_that_is_wrong_is_said_in_a_line(refused, hosts_file, text, options, says):

@@ -63,14 +63,14 @@ def test_prepare_brings_what_git_has_and_leaves_a_marker(machines):
     assert machines.files.stat().st_mode & 0o777 == 0o700  # the shell there hides nothing from anybody (umask 000)
     look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
     assert look in machines.printed
-    assert "the same versions of all packages" in machines.printed
+    assert "the same versions of all common packages" in machines.printed
 
 
 def test_check_says_how_the_machine_and_the_way_to_it_are(away, machines):
     away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address all the same
     code, printed, errors = away.run("hosts", "check", machines.where)
     assert code == 0, errors
-    said = ("is this very machine", "a bare answer takes", "a long answer comes at", "its clock is", "there: ")
+    said = ("is this machine", "an empty answer takes", "a long answer arrives at", "its clock differs", "there: ")
     assert [words for words in said if words not in printed] == []
     away.wait_until_nothing_runs()
 
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machine
     # Meanwhile nothing is prepared there: the files are those of the run.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
     assert code == 1
-    assert errors.endswith(f"error: {machines.where}: a run is using the machine; wait for its end\n")
+    assert errors.endswith(f"error: {machines.where}: another run is using the machine; wait until it ends\n")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -169,19 +169,19 @@ def test_a_port_that_is_taken_there_is_named(away, machines, study):
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("BIND", "127.0.0.1", "BIND is for servers on this machine; on another they listen where SSH came to"),
+        ("BIND", "127.0.0.1", "BIND only works for servers on this machine; unset it"),
         # No interface has that address, nor an IPv4 one.
         pytest.param(
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",
-            "SSH came to 2001:db8::2, and not every server can listen on an",
+            "SSH connected to 2001:db8::2, but not every server can listen on an",
             marks=pytest.mark.exhaustive,
         ),
         # One for documentation, and nobody's (RFC 5737).
         pytest.param(
             "CAME_BY",
             "127.0.0.1 40000 192.0.2.1 22",
-            "nothing can listen on 192.0.2.1:",
+            "that machine can't listen on 192.0.2.1:",
             marks=pytest.mark.exhaustive,
         ),
     ],
@@ -191,4 +191,4 @@ def test_an_address_where_servers_cannot_listen_gets_no_load(away, study, variab
     code, _, errors = away.run("run", study(), "--servers", OtherMachine.where)
     assert (code, errors.count("\n")) == (1, 1)
     assert says in errors
-    assert errors.endswith("with --allow-remote load goes there all the same\n") == ("192.0.2.1" in value)
+    assert errors.endswith("to send load to it anyway, add --allow-remote\n") == ("192.0.2.1" in value)

@@ -36,7 +36,7 @@ def test_an_answer_that_leads_where_it_should_says_what_stands_there():
     assert check(Shown(location="/orders/7/7/lines/x-1/?a=b")) is None
     assert ids == {"order": "7", "line": "x-1"}
     failure = check(Shown(location="/accounts/login/?next=/orders/"))
-    assert (failure.kind, failure.text) == ("status", f"it leads to /accounts/login/ instead of {route}")
+    assert (failure.kind, failure.text) == ("status", f"it redirects to /accounts/login/ instead of {route}")
     assert check(Shown(location="/orders/7/8/lines/x/?a=b")) is not None
     assert "nowhere" in check(Shown()).text
 
@@ -64,7 +64,7 @@ def test_it_is_sent_to_the_same_host(action, where):
     assert login_form(form(action=action), HOME, HERE).action == where
 
 
-ELSEWHERE = "^its form would send the password elsewhere, to "
+ELSEWHERE = "^the form would send the password to another site, "
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ ELSEWHERE = "^its form would send the password elsewhere, to "
         (form(action="http://127.0.0.1:8000@evil.example/"), ELSEWHERE),
         (form(action="javascript:go()"), ELSEWHERE),
         (form(action="mailto:ada@evil.example"), ELSEWHERE),
-        ("<p>Hello</p>", "it has no form with a password"),
-        ('<input type="password" name="p">', "it has no form with a password"),
+        ("<p>Hello</p>", "the page has no form with a password field"),
+        ('<input type="password" name="p">', "the page has no form with a password field"),
         (form(method="get"), "would send the password in the URL"),
         (form('<input type="password" name="p">'), "no field for a user's name"),
         (form('<input name="u"><input type="password">'), "no field for a user's name next to the one for the pass"),

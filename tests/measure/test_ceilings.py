@@ -66,7 +66,11 @@ def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(ceilings):
 
 
 def test_where_none_answers_nothing_is_written(ceilings, folder):
-    with pytest.raises(UserError, match=r"^test latency: no setup answered well, so there is no rate that all sustain"):
+    with pytest.raises(
+        UserError,
+        match=r"^test latency: no setup answered successfully, so the harness can't "
+        r"choose a rate",
+    ):
         ceilings(answering(0.0, 0.0, 0.0), latency=LATENCY)
     assert not folder.exists()
 

@@ -51,8 +51,8 @@ def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
     row = [trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)]
     assert judged(row * 2) == (
         4,
-        "4 trials in a row are invalid by no setup's fault: the generator's scheduling delay is a large share "
-        "of the typical response time; just now nothing else takes the cores",
+        "4 trials in a row are invalid, and the setups aren't the cause: the generator's scheduling delay is a large "
+        "share of the typical response time; currently no other program uses the cores",
     )
 
 
@@ -151,9 +151,11 @@ def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy,
     execution = busy()
     outcome, errors = carry_out(execution)
     assert outcome is RunOutcome.UNVERIFIED
-    assert errors.startswith("4 trials in a row are invalid by no setup's fault: the generator's scheduling delay")
+    assert errors.startswith(
+        "4 trials in a row are invalid, and the setups aren't the cause: the generator's scheduling delay"
+    )
     takers = (
-        r"just now the cores are taken by a compiler \(pid 7, 99% of a core\) and other .* \(steal, 25% of a core\)"
+        r"the cores are currently used by a compiler \(pid 7, 99% of a core\) and other .* \(steal, 25% of a core\)"
     )
     assert re.search(takers, errors)
     assert errors.endswith(f"--resume {folder}, or add --ignore-busy to continue now")

@@ -74,7 +74,7 @@ def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, 
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
     bench_of.host.free_mb = int(each_mb * 5)  # half of it is for the baseline and one next to it
     execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
-    assert "note: 2 setups run at once, gunicorn among them in each block" in execution.headline
+    assert "note: 2 setups run at once, including gunicorn in each block" in execution.headline
     assert run(execution)
     blocks = {}
     for trial in Run.open(folder).trials():

@@ -46,13 +46,13 @@ def test_a_run_refuses_before_it_starts(limit):
     with pytest.raises(UserError) as refused:
         open_files.require([few, many])
     assert str(refused.value) == (
-        "test many: needs 20,200 open files in a process, and 20,000 are allowed; raise the hard limit (as root, "
-        "`ulimit -Hn 20200` before this; nofile in limits.conf), or ask over fewer"
+        "test many: needs 20,200 open files per process, but the limit is 20,000; raise the hard limit (`ulimit -Hn "
+        "20200` as root, or nofile in limits.conf), or use fewer connections"
     )
     limit(20_200)
     open_files.require([few, many])
     limit(resource.RLIM_INFINITY)
-    with pytest.raises(UserError, match="ask over fewer connections: no process takes more than 65,536"):
+    with pytest.raises(UserError, match="use fewer connections; a process can have at most 65,536 open files"):
         open_files.require([a_test("throughput", **WAITING | {"connections": 40_000})])
 
 

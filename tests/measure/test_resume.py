@@ -179,7 +179,7 @@ def test_a_dry_run_tells_none(command, monkeypatch):
 @pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
 def test_a_study_has_none(variable):
     entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
-    says = rf"setups\[1\].env.{variable}: has a user or a password; set it in the"
+    says = rf"setups\[1\].env.{variable}: contains a user or a password; set it in the"
     with pytest.raises(UserError, match=says) as error:
         studies.parse({**TABLE, "setups": [entry]}, "s", "s.toml")
     assert "hunter2" not in str(error.value)
@@ -197,5 +197,7 @@ def test_secret_headers_are_not_kept(begun, bench_of):
     assert [name for name, text in texts(run.path).items() if "hunter2" in text] == []
     [request] = Run.open(run.path).record.study.tests[0].requests
     assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
-    with pytest.raises(UserError, match="its requests have Cookie, whose values a run folder doesn't contain"):
+    with pytest.raises(
+        UserError, match=r"its requests contain secret headers \(Cookie\), which a run folder doesn't store"
+    ):
         resume(run.path, bench_of)

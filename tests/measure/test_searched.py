@@ -97,8 +97,8 @@ def to_nobody(load):
     ("kind", "server", "why"),
     [
         ("broadcast-capacity", losing, "of the deliveries missing, at most 0.01%"),
-        ("echo-capacity", refusing, "47.62% of its connections refused or lost"),
-        ("broadcast-capacity", refusing, "47.62% of its connections refused or lost"),
+        ("echo-capacity", refusing, "47.62% of the connections refused or lost"),
+        ("broadcast-capacity", refusing, "47.62% of the connections refused or lost"),
         ("broadcast-capacity", to_nobody, ""),
     ],
 )

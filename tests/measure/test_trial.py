@@ -181,7 +181,7 @@ def test_services_run_where_a_setup_says(bench_of):
     assert bench_of.server.served == [("gunicorn", {"CORES": "0", "SERVICES_CORES": str(core)}, ())]
     assert trial.cores["services"] == (core,)
     wrong = dataclasses.replace(study.entries[0], env={"SERVICES_CORES": "4999"})
-    with pytest.raises(UserError, match="apart: SERVICES_CORES=4999: this process may use the cores "):
+    with pytest.raises(UserError, match="apart: SERVICES_CORES=4999: allowed cores: "):
         bench.require(dataclasses.replace(study, entries=(wrong,)))
 
 

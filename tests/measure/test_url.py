@@ -40,7 +40,7 @@ def test_the_user_of_a_url_is_sent_as_a_header(mix):
     ):
         assert load.origin == "http://127.0.0.1:8000"
         assert {request.headers for request in load.requests} == {headers}
-    with pytest.raises(UserError, match="GET / has a header Authorization, and the URL names a user; leave one"):
+    with pytest.raises(UserError, match="GET / has an Authorization header, and the URL contains a user; leave one"):
         parse(UrlRequests(headers=("authorization: x",)), LOGIN)
 
 
@@ -89,12 +89,12 @@ def test_a_replay_lasts_as_long_as_its_recording_unless_it_is_cut(mix):
         ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
         ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by what sends"),
         ({"body": "@none"}, r"^--body @none: none cannot be read: No such file"),
-        ({"speed": 0}, r"^--speed replays a recorded workload; name its file with --workload"),
+        ({"speed": 0}, r"^--speed only works with a recorded workload; name its file with --workload"),
         ({"workload": True, "method": "POST"}, "--workload names the requests"),
         ({"workload": True, "headers": ("A: b",)}, "--workload names the requests"),
         ({"workload": True, "body": ""}, "--workload names the requests"),
         ({"workload": True, "speed": 1, "rate": 5.0}, "leave out --rate"),
-        ({"workload": True, "url": f"{URL}a"}, r"--workload names the paths; write the URL without one: .*8000$"),
+        ({"workload": True, "url": f"{URL}a"}, r"--workload defines the paths; write the URL without a path: .*8000$"),
     ],
 )
 def test_a_mistake_gets_one_line(mix, asked, says):

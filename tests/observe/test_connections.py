@@ -135,12 +135,12 @@ def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, mo
     study.write_text(BETWEEN.replace(', services = ["postgresql"]', ""))
     code, _, errors = command("run", study, "--dry-run")
     assert (code, errors.count("\n")) == (1, 1)
-    assert 'gunicorn-gthread in test throughput: PGBOUNCER is for tests with services = ["postgresql"]' in errors
+    assert 'gunicorn-gthread in test throughput: PGBOUNCER only works in tests with services = ["postgresql"]' in errors
 
 
 def test_a_database_on_another_machine_is_not_counted_and_that_is_said(refused):
     errors = refused("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
-    assert "the service postgresql is for projects that are served on this machine" in errors
+    assert "the service postgresql only works for servers on this machine" in errors
 
 
 def test_the_servers_find_the_service_in_front_unless_the_environment_names_a_database(monkeypatch):

@@ -69,7 +69,7 @@ def test_services_are_apart_where_they_share_no_core_with_the_servers():
 
 def test_cores_for_services_that_are_not_to_be_had(allowed):
     allowed(0, 1)
-    with pytest.raises(UserError, match="SERVICES_CORES=7: this process may use the cores 0,1"):
+    with pytest.raises(UserError, match="SERVICES_CORES=7: allowed cores: 0,1"):
         cores.allot().services({"SERVICES_CORES": "7"})
     with pytest.raises(UserError, match="SERVICES_CORES=generator: the load generator is on another machine"):
         cores.Cores((0, 1), (1,), machines=2).services({"SERVICES_CORES": "generator"})

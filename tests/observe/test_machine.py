@@ -117,18 +117,18 @@ def test_what_takes_the_cores_is_the_difference_between_two_looks(first, last, f
 @pytest.mark.parametrize(
     ("found", "sentence"),
     [
-        (Takers((Taker("idle", 1, 0.01),), brief=0.01, steal=0.01), "just now nothing else takes the cores"),
+        (Takers((Taker("idle", 1, 0.01),), brief=0.01, steal=0.01), "currently no other program uses the cores"),
         (
             Takers((Taker("a", 1, 1.5), Taker("b", 2, 0.9), Taker("c", 3, 0.5), Taker("d", 4, 0.4))),
-            "just now the cores are taken by a (pid 1, 150% of a core), b (pid 2, 90% of a core) and "
+            "the cores are currently used by a (pid 1, 150% of a core), b (pid 2, 90% of a core) and "
             "c (pid 3, 50% of a core)",
         ),
         (
             Takers(brief=0.5, steal=0.3),
-            "just now the cores are taken by programs that come and go (50% of a core) and other machines of the "
+            "the cores are currently used by short-lived programs (50% of a core) and other machines of the "
             "hypervisor (steal, 30% of a core)",
         ),
-        (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"just now the cores are taken by \x1b[2J\n (pid 1, 100% of a core)"),
+        (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"the cores are currently used by \x1b[2J\n (pid 1, 100% of a core)"),
     ],
 )
 def test_they_are_reported_in_one_line_the_greedy_only(found, sentence):

@@ -45,7 +45,7 @@ def test_only_the_percentiles_that_a_test_names_are_judged(rate, percentiles, ti
 
 
 def test_a_kind_that_judges_no_percentile_has_none_to_choose():
-    with pytest.raises(UserError, match=r"throughput\.percentiles: p50 is none that throughput gives verdicts on"):
+    with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in throughput"):
         a_test("throughput", duration="1s", percentiles=["p50"])
 
 
@@ -85,9 +85,17 @@ def test_an_objective_is_read_and_so_is_its_text(text, terms, objective):
             for text in ("", "p99", "p99<50", "p99>50ms", "errors<1%", "p100<5ms", "p99<0ms", "mean<5ms", "p75<50ms")
         ),
         ("p99<50ms, missing<1%", OF_REQUESTS, "'missing<1%' is not a limit; write for example 'p99<50ms, errors<0.1%'"),
-        ("p99<50ms", OF_DELIVERIES, "'p99<50ms': here the lag of deliveries is limited; write for example 'lag p"),
+        (
+            "p99<50ms",
+            OF_DELIVERIES,
+            "'p99<50ms': only the lag of deliveries is limited in this test; write for example 'lag p",
+        ),
         ("missing<1%", OF_DELIVERIES, "limits no lag; write for example 'lag p99<100ms'"),
-        ("lag p99<50ms", OF_ECHOES, "'lag p99<50ms': here response times are limited; write for example 'p99<"),
+        (
+            "lag p99<50ms",
+            OF_ECHOES,
+            "'lag p99<50ms': only response times are limited in this test; write for example 'p99<",
+        ),
     ],
 )
 def test_what_cannot_be_limited_is_named_with_an_example(text, terms, says):

@@ -75,10 +75,14 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         ('label = "two", ', "", r"two have the label 'gunicorn'"),
         ('"two"', f'"{LONG}"', r"setups\[2\].label: 'a+...; 1 to 80 letters"),
         ('"two"', r'"\u001b[31m"', r"setups\[2\].label: '\\x1b\[31m'; 1 to 80 letters"),
-        ('"two"', '"two", against = "two"', r"setups\[2\].against: is 'two'; one of the other setups is .*gunicorn"),
+        ('"two"', '"two", against = "two"', r"setups\[2\].against: is 'two'; use one of the other setups: .*gunicorn"),
         ("setups", "blocks = 0\nsetups", r"blocks: is 0; a whole number from 1 to 10,000 is needed"),
         ("setups", "blocks = 10001\nsetups", r"blocks: is 10001; a whole number from 1 to 10,000 is"),
-        ("setups", "blocks = 6000\nsetups", r"2 setups × 1 test × 6,000 blocks are 12,000 trials; a run may have"),
+        (
+            "setups",
+            "blocks = 6000\nsetups",
+            r"2 setups × 1 test × 6,000 blocks are 12,000 trials; a run can have at most",
+        ),
         ("setups", f"blocks = {VAST}\nsetups", r"blocks: is a number with thousands of digits; a whole number"),
         ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
         ("setups", "quick_blocks = 0\nsetups", r"quick_blocks: is 0; "),
@@ -109,10 +113,10 @@ def test_minutes_make_as_many_blocks_as_fit(half, minutes, blocks):
 @pytest.mark.parametrize(
     ("minutes", "says"),
     [
-        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one tells nothing of noise; try --minutes 2"),
+        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and a single block doesn't show the noise; try --minutes 2"),
         (-1, "--minutes -1: must be from 0 to 10,080"),
         (float("nan"), "--minutes nan: must be from 0 to 10,080"),
-        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run may have 10,000"),
+        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run can have at most 10,000"),
     ],
 )
 def test_minutes_that_cannot_be_get_one_line(half, minutes, says):
@@ -149,19 +153,19 @@ MANY = list(range(1, 2000))
     ("table", "says"),
     [
         ({"setup": None}, r"sweep.setup: is missing"),
-        ({"setup": 1}, r"sweep.setup: 1; a setup is needed"),
+        ({"setup": 1}, r"sweep.setup: 1; write the name of a setup"),
         ({}, r"sweep: nothing varies"),
         ({"WORKERS": [1]}, r"sweep: nothing varies"),
-        ({"WORKERS": 2}, r"sweep.WORKERS: is 2; a list of values is needed"),
+        ({"WORKERS": 2}, r"sweep.WORKERS: is 2; must be a list of values"),
         ({"WORKERS": []}, r"sweep.WORKERS: is \[\]"),
-        ({"WORKERS": [1, 1]}, r"sweep.WORKERS: holds a value more than once"),
+        ({"WORKERS": [1, 1]}, r"sweep.WORKERS: contains a value more than once"),
         ({"WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
         ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*; allowed: setup"),
         ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024"),
         ({"X": [1, 10**5000]}, r"sweep.X: a number with thousands of digits is neither a number"),
         ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations; 1,000 are allowed"),
-        ({"PORT": [8000, 8001]}, r"sweep.env.PORT: is the same for the whole run"),
-        ({"X": ["a b", "a  b"]}, r"setups: two have the label"),
+        ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
+        ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
 )
 def test_a_mistake_in_a_sweep_gets_one_line(table, says):
@@ -172,7 +176,7 @@ def test_a_mistake_in_a_sweep_gets_one_line(table, says):
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"tests": TESTS}, "setups: is missing; a list is needed"),
+        ({"tests": TESTS}, "setups: is missing; add a list of setups"),
         ({"tests": TESTS, "setups": []}, "setups: is "),
         ({"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}}, "setups: is given tog"),
         ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}; "),

@@ -33,7 +33,7 @@ def test_folder_has_page_and_figures(tmp_path, plan, rounds):
     ("samples", "says"),
     [
         (500, ""),
-        (250, ": --duration 24s would do"),
+        (250, ": use --duration 24s"),
         (0, "there are none: send more load, or profile a setup in Python"),
     ],
 )

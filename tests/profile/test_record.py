@@ -94,14 +94,14 @@ def test_a_process_that_died_under_the_sampler_costs_that_part_and_a_start(serve
 
 def test_it_is_not_repeated_for_ever(servers, recorded):
     servers.dies_in = range(3, 100)
-    with pytest.raises(UserError, match="gunicorn: a process of it died at each of 12 starts while it was sampled"):
+    with pytest.raises(UserError, match="gunicorn: a server process died during the sampling in each of 12 starts"):
         recorded()
     assert servers.loads == 1 + 1 + 1 + record.MOST_STARTS  # the second start gave one part
 
 
 def test_death_without_sampler_is_an_error(servers, recorded):
     servers.dies_in = {1}
-    with pytest.raises(UserError, match="gunicorn: a process of it died under load, with no sampling at all"):
+    with pytest.raises(UserError, match="gunicorn: a server process died under load, without sampling"):
         recorded()
 
 

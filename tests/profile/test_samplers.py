@@ -123,7 +123,7 @@ DENIED = "Permission Denied: Try running again with elevated permissions"
         (DENIED, "0", "CAP_SYS_PTRACE is needed"),
         (DENIED, "1", "kernel.yama.ptrace_scope is 1"),
         (DENIED, "2", "setcap cap_sys_ptrace+ep"),
-        (DENIED, "3", "until the next boot"),
+        (DENIED, "3", "only a reboot can change it"),
         ("hm\nError: Failed to find python version\nReason: x\n", "0", "py-spy: Error: Failed to find python version"),
     ],
 )

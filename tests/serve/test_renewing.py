@@ -72,6 +72,6 @@ def test_the_process_that_is_killed_is_a_worker():
         wait_for(lambda: len(before & workers(running)) == 1)
         wait_for(lambda: len(workers(running)) == 2)
         assert [one.pid for one in running._servers()] == [master.pid]
-        with pytest.raises(UserError, match=r"^process 1 cannot get the signal HUP, because it is no longer"):
+        with pytest.raises(UserError, match=r"^process 1 can't get the signal HUP, because it no longer"):
             running.supervised.signal(1, "HUP")
         assert psutil.pid_exists(1)

@@ -96,7 +96,7 @@ def test_it_is_asked_only_what_its_project_has(gunicorn, method, path, answered)
 
 
 def test_it_is_not_profiled(gunicorn, refused):
-    says = "2016-gunicorn: profile looks into today's stack and into yours; it cannot into that of 2016"
+    says = "2016-gunicorn: profile doesn't support the stack of 2016"
     assert says in refused("profile", "2016-gunicorn")
 
 

@@ -44,7 +44,7 @@ def study(tmp_path):
     [
         ("gunicorn", False, NOT_MADE.format("python3.13")),
         ("gunicorn", True, "gunicorn is not installed: pip install gunicorn"),  # into that environment
-        ("daphne-redis", True, "PYTHON is for setups of WSGI and ASGI without services, on this machine"),
+        ("daphne-redis", True, "PYTHON only works for WSGI and ASGI setups without services, on this machine"),
     ],
 )
 def test_a_python_that_is_not_there_is_left_out_with_what_to_install(
@@ -68,7 +68,7 @@ def test_a_python_of_the_environment_that_is_not_there_is_one_clear_line(command
 
 def test_a_project_of_ones_own_has_its_own_and_is_not_served_by_a_peer(command, study):
     for file, says in (
-        (study("gunicorn"), "other: PYTHON is for the sample project"),
+        (study("gunicorn"), "other: PYTHON only works with the sample project"),
         (BOLT, "left out django-bolt: it serves the project of django-bolt, and no other"),
     ):
         _, printed, _ = command("run", file, "--app", "docs/examples/chat", "--dry-run")

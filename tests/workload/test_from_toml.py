@@ -177,7 +177,7 @@ def test_where_the_file_of_a_body_is_makes_no_other_test(load, tmp_path):
         ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]; a list that is not empty"),
         ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
         ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a key here; .*requests"),
-        ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: is given together with workload"),
+        ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: can't be combined with workload"),
         ("latency", EVENLY + "workload = 'no.toml'", r"tests.latency.workload: no.toml cannot be read: No such file"),
         ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),

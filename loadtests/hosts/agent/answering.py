@@ -79,7 +79,7 @@ def _answered(calls: AgentCalls, call: wire.AgentCall) -> wire.AgentReply:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return wire.AgentReply(call.number, error=f"cannot write {error.filename or 'a file'}: {error.strerror}")
         traceback.print_exc()
-        return wire.AgentReply(call.number, error=f"{call.method} broke off: {type(error).__name__}: {error}")
+        return wire.AgentReply(call.number, error=f"{call.method} failed: {type(error).__name__}: {error}")
 
 
 def _gone(number: int, frame: object) -> None:

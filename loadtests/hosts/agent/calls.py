@@ -149,7 +149,7 @@ def value_of(calls: AgentCalls, method: str, arguments: dict[str, Any]) -> Any:
     if method in OF_SUPERVISOR:
         owner = calls.supervisors.get(arguments.pop("number", 0))
     if method.startswith("_") or not hasattr(owner, method):
-        raise UserError(f"the agent has no method {method!r}, or not now")
+        raise UserError(f"the agent has no method {method!r} in its current state")
     function = getattr(owner, method)
     types = get_type_hints(function)
     types.pop("return")

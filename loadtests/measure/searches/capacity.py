@@ -104,23 +104,27 @@ class SearchedCapacity:
         """A description of the result."""
         probes = plural(len(self.records), "probe")
         if self.limited_by is LimitedBy.PROBES:
-            return f"inconclusive: {probes} did not settle it"
+            return f"inconclusive after {probes}"
         if self.limited_by is LimitedBy.TIME and self.rate is None:
             passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
             unconfirmed = (
-                f"{per_second(max(passed))} {self.unit} passed a probe, but was not confirmed" if passed else ""
+                f"{per_second(max(passed))} {self.unit} passed a probe, but there was no time to confirm it"
+                if passed
+                else ""
             )
-            return "; ".join(filter(None, [f"inconclusive: the time was up after {probes}", unconfirmed]))
+            return "; ".join(
+                filter(None, [f"inconclusive: the time limit ended the search after {probes}", unconfirmed])
+            )
         reached = None if self.rate is None else f"{per_second(self.rate)} {self.unit}"
         if self.limited_by is LimitedBy.GENERATOR:
-            return f"{reached or 'no rate'} within the objective: the generator's limit, not the server's"
+            return f"{reached or 'no rate'} within the objective; the load generator was the limit, not the server"
         if reached is None:
-            more = "; lower rates would need longer probes, to know the percentile" if self.unknowable_below else ""
+            more = "; lower rates need longer probes to measure the percentile" if self.unknowable_below else ""
             return f"no rate is within the objective, not even {self.above:.3g} {self.unit}{more}"
         if self.limited_by is LimitedBy.MAX_RATE:
             return f"at least {reached}, the highest rate that was allowed"
         if self.limited_by is LimitedBy.TIME:
-            return f"at least {reached}: the time was up before a higher rate was settled"
+            return f"at least {reached}; the search ended at its time limit"
         return f"{reached} within the objective"
 
 

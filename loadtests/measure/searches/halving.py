@@ -72,7 +72,7 @@ class Halving:
         working = [candidate for candidate in measured.candidates if candidate in values]
         ranked = self._ranked(working)
         if not ranked:
-            raise ValueError("no candidate has a valid trial in which it answered its requests")
+            raise ValueError("no candidate has a valid trial with successful answers")
         self.rounds.append(measured)
         room = self.plan[len(self.rounds)][0] if len(self.rounds) < len(self.plan) else len(ranked)
         kept = {*ranked[:room], *(candidate for candidate in working if not self._logs[candidate])}

@@ -101,12 +101,12 @@ def judge(measured: ProbeFigures, objective: Objective) -> Judgement:
         return failed
     answered = measured.ok / measured.planned
     if answered < objective.min_answered:
-        why = f"{answered:.1%} answered in time, at least {objective.min_answered:.0%}"
+        why = f"{answered:.1%} answered in time, required: {objective.min_answered:.0%}"
         return Judgement(Outcome.FAIL, why, clear=answered < 1 - 2 * (1 - objective.min_answered))
-    what = "of its connections refused or lost"
+    what = "of the connections refused or lost"
     if failed := _too_many(measured.unconnected, objective.max_errors, what):
         return failed
-    what = "of its streams without an event or broken off"
+    what = "of the streams interrupted or without an event"
     if failed := _too_many(measured.unstreamed, objective.max_errors, what):
         return failed
     if failed := _too_many(measured.missing, objective.max_missing, "of the deliveries missing"):

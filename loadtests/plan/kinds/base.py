@@ -68,7 +68,7 @@ class Test:
     def __post_init__(self) -> None:
         for key in self.percentiles:
             if not any(one.percentile for one in self.kind.judged_in(self, (key,))):
-                raise ValueError(f"percentiles: {key} is none that {self.kind} gives verdicts on")
+                raise ValueError(f"percentiles: {key} has no verdicts in {self.kind}")
         if self.search is not None:
             self.search[1].require_knowable()
 

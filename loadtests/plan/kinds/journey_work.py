@@ -73,13 +73,13 @@ class JourneyWork(Work):
         journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
         if not _begins(path):
-            raise ValueError(f"path: is {path!r}; where the application begins is needed, from '/' to '/'")
+            raise ValueError(f"path: is {path!r}; must be the path of the application, with '/' at both ends")
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
-            raise ValueError(f"think: holds {len(ends)}; a duration is needed, or two of them, such as ['1s', '2s']")
+            raise ValueError(f"think: contains {len(ends)}; must be a duration or two durations, such as ['1s', '2s']")
         if ends[0] > ends[1]:
-            raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s; the shorter one is first")
+            raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s; write the shorter time first")
         return cls(
             journey=journey,
             file_digest=digest_of(journey),
@@ -204,7 +204,9 @@ def path_of(file: Path) -> str:
     if not paths:
         return "/"
     if not isinstance(paths[0], str) or not _begins(paths[0]):
-        raise UserError(f"{file}: path = {quoted(paths[0])}: where the application begins is needed, from '/' to '/'")
+        raise UserError(
+            f"{file}: path = {quoted(paths[0])}: must be the path of the application, with '/' at both ends"
+        )
     return paths[0]
 
 

@@ -49,9 +49,9 @@ class Search(Pace):
     def __post_init__(self) -> None:
         least, most = self.rates
         if self.max_rate > most:
-            raise ValueError(f"max_rate: is {self.max_rate:g}; {most:,.0f} is the most that there can be")
+            raise ValueError(f"max_rate: is {self.max_rate:g}; must be at most {most:,.0f}")
         if not least <= self.start_rate <= self.max_rate:
-            allowed = f"from {least:g} to max_rate ({self.max_rate:g}) is allowed"
+            allowed = f"must be from {least:g} to max_rate ({self.max_rate:g})"
             raise ValueError(f"start_rate: is {self.start_rate:g}; {allowed}")
 
     @property

@@ -67,7 +67,7 @@ class Streaming(Work):
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
         found = super().from_keys(values, place)
         if found.length_s > LONGEST_S:
-            raise ValueError(f"events: a stream may last {LONGEST_S:g} s at most, not {found.length_s:g}")
+            raise ValueError(f"events: a stream can last at most {LONGEST_S:g} s, not {found.length_s:g}")
         return found
 
     @property

@@ -65,7 +65,7 @@ class NewUsers(TimedPace):
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
         if ("users" in values) == ("rate" in values):
-            raise ValueError("users: and rate: one of them is needed, how many users or how many new ones a second")
+            raise ValueError("users: set either users (the number of users) or rate (new users per second)")
         return super().keys(values)
 
     def condition(self, work: Work, unit: str) -> str:

@@ -59,7 +59,7 @@ class Run:
                 _require_closed(folder)
                 return cls(folder, read.run_record(folder / "run.json"))
         what = "has no run.json" if os.path.isdir(path) else "does not exist"
-        raise UserError(f"{path} is not a run folder ({what}); `{called()} list` names those there are")
+        raise UserError(f"{path} is not a run folder ({what}); `{called()} list runs` shows all run folders")
 
     def update(self, **changes: Any) -> None:
         self.record = dataclasses.replace(self.record, **changes)
@@ -93,7 +93,7 @@ def require_new(path: Path) -> None:
         UserError: If the path exists already, or its parent isn't writable.
     """
     if os.path.lexists(path):
-        raise UserError(f"{path} exists already; name another folder with --output")
+        raise UserError(f"{path} already exists; name another folder with --output")
     files.require_writable(path)
 
 
@@ -124,7 +124,7 @@ def _require_closed(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(inside) as found:
             for one in found:
                 if one.is_symlink() and not _leads_into(Path(one.path), root):
-                    raise UserError(f"{one.path} is a symbolic link that leads out of the run folder; take it away")
+                    raise UserError(f"{one.path} is a symbolic link to a place outside the run folder; remove it")
 
 
 def _leads_into(link: Path, root: Path) -> bool:

@@ -61,12 +61,12 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
         found = msgspec.convert(values, Trial)
         if slots.get(found.number) != Slot(found.number, found.block, found.label, found.test):
             place = f"number {found.number}, {found.label} in {found.test} in block {found.block}"
-            raise ValueError(f"{place}, is not in the run's order")
+            raise ValueError(f"{place}, isn't in the run's order")
         for name, text in found.result.histograms.items() if found.result else ():
             with _as_one_line(f"result.histograms.{name}"):
                 Histogram.decode(text)
         if file.stem != found.name:
-            raise ValueError(f"it is {found.name}, under another name")
+            raise ValueError(f"it contains {found.name}, which doesn't match its name")
     return found
 
 
@@ -93,7 +93,7 @@ def _require_plain(value: Any, depth: int = 0) -> None:
     if depth > DEEPEST:
         raise ValueError(f"it is nested more than {DEEPEST} deep")
     if isinstance(value, int) and abs(value) >= 2**64:
-        raise ValueError(f"it holds a number of {value.bit_length()} bits")
+        raise ValueError(f"it contains a number of {value.bit_length()} bits")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _require_plain(inner, depth + 1)
 
@@ -108,7 +108,7 @@ def _require_usable(test: Test) -> None:
     if test.requests:
         Workload(test.requests)
     if any(index >= len(test.requests) for _, index in getattr(test.pace, "recorded", ())):
-        raise ValueError(f"{test.name}: recorded: a request that is not there")
+        raise ValueError(f"{test.name}: recorded: refers to a request that doesn't exist")
     with _as_one_line(test.name):
         _ = test.search, test.description, test.condition, test.pace.length, test.exact_description
 

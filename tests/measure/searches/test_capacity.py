@@ -86,7 +86,14 @@ def at_most(rate):
 @pytest.mark.parametrize(
     ("answer", "plan", "rate", "above", "limited_by", "sentence"),
     [
-        (up_to(6000, beyond=INVALID), None, 6000, 6000, LimitedBy.GENERATOR, "the generator's limit, not the server's"),
+        (
+            up_to(6000, beyond=INVALID),
+            None,
+            6000,
+            6000,
+            LimitedBy.GENERATOR,
+            "the load generator was the limit, not the server",
+        ),
         # Under the generator's limit the server's is still found.
         (generator_stops_at_1500, None, 1300, 1300, LimitedBy.SERVER, "within the objective"),
         (up_to(10_000), at_most(1000), 1000, None, LimitedBy.MAX_RATE, f"at least 1,000 {HIGHEST}"),
@@ -96,7 +103,7 @@ def at_most(rate):
         (up_to(20_000), at_most(12_345.6), 12_345.6, None, LimitedBy.MAX_RATE, f"at least 12,346 {HIGHEST}"),
         (up_to(0), None, None, 1.0, LimitedBy.SERVER, NONE),
         (long_probes_fail, None, None, 1.0, LimitedBy.SERVER, NONE),
-        (up_to(700), SearchPlan(max_probes=6), None, 800, LimitedBy.PROBES, "inconclusive: 6 probes did not settle it"),
+        (up_to(700), SearchPlan(max_probes=6), None, 800, LimitedBy.PROBES, "inconclusive after 6 probes"),
     ],
 )
 def test_what_kept_the_rate_from_being_higher_is_said(answer, plan, rate, above, limited_by, sentence):
@@ -125,10 +132,10 @@ def test_rates_at_which_no_probe_can_know_the_percentile_are_not_tried():
     found = run(up_to(0), SearchPlan(requests=1000))
     assert min(record.probe.rate for record in found.records) == pytest.approx(1000 / 600)
     assert found.sentence == (
-        "no rate is within the objective, not even 1.67 requests/s; lower rates would need longer probes, "
-        "to know the percentile"
+        "no rate is within the objective, not even 1.67 requests/s; lower rates need longer probes to measure the "
+        "percentile"
     )
-    with pytest.raises(ValueError, match=r"needs 1,000 requests in a probe, which at 1 requests/s take over 600 s"):
+    with pytest.raises(ValueError, match=r"needs 1,000 requests per probe, which take over 600 s at 1 requests/s"):
         SearchPlan(requests=1000, start_rate=1).require_knowable()
 
 
@@ -147,7 +154,7 @@ def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms_and_more_comes_n
     assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
     assert found.records[-1].probe.purpose is Purpose.CONFIRM
     assert (found.rate, found.limited_by) == (400, LimitedBy.TIME)
-    assert found.sentence == "at least 400 requests/s: the time was up before a higher rate was settled"
+    assert found.sentence == "at least 400 requests/s; the search ended at its time limit"
     assert 400 < timed(up_to(700), 60).rate <= 700
     assert timed(up_to(700), 1000) == run(up_to(700))
 
@@ -155,10 +162,10 @@ def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms_and_more_comes_n
 def test_when_the_time_is_up_before_anything_passed_nothing_is_known():
     found = timed(up_to(3), 42)
     assert (found.rate, found.limited_by) == (None, LimitedBy.TIME)
-    assert found.sentence == "inconclusive: the time was up after 3 probes"
+    assert found.sentence == "inconclusive: the time limit ended the search after 3 probes"
     unconfirmed = timed(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else PASS, 50)
     assert unconfirmed.rate is None
-    assert "requests/s passed a probe, but was not confirmed" in unconfirmed.sentence
+    assert "requests/s passed a probe, but there was no time to confirm it" in unconfirmed.sentence
 
 
 def test_nothing_can_be_recorded_after_the_end():
@@ -175,7 +182,7 @@ def test_nothing_can_be_recorded_after_the_end():
         ({"max_rate": 0.5}, "capacity: the highest rate is 0.5"),
         ({"precision": 0}, "capacity: the precision, 0"),
         ({"min_rate": 0}, "capacity: the start rate"),
-        ({"max_s": 31}, "a probe at 100 requests/s and one that confirms it take 32 s, and 31 s are"),
+        ({"max_s": 31}, "a probe at 100 requests/s and its confirmation take 32 s, but only 31 s are"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(fields, says):

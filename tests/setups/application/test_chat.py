@@ -124,5 +124,5 @@ def test_own_websockets_are_what_is_measured_unless_a_study_says_otherwise(comma
     code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
     assert (code, errors) == (0, "")
     assert "echoes of 64 B at 50% of what the slowest setup holds" in printed
-    says = "--ws-path: no test of own-project talks over WebSockets; own-websockets has such"
+    says = "--ws-path: no test of own-project uses WebSockets; own-websockets has such tests"
     assert says in refused("run", "own-project", "--app", chat, *TALKING)

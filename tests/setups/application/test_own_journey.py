@@ -135,7 +135,7 @@ LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
 @pytest.mark.parametrize(
     ("arguments", "env", "says"),
     [
-        (LOGIN, {"JOURNEY_PASSWORD": "hunter3"}, "users cannot sign in: POST /admin/login/: ada was refused"),
+        (LOGIN, {"JOURNEY_PASSWORD": "hunter3"}, "users can't log in: POST /admin/login/: ada was refused"),
         ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "GET /admin/: answered 302"),
     ],
 )

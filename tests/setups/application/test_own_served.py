@@ -67,7 +67,7 @@ def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, an
     ("arguments", "says"),
     [
         (("--path", "/nowhere/"), "test latency: GET /nowhere/: answered 404"),
-        (("--host-header", "example.org"), "name one that it has: --host-header NAME"),
+        (("--host-header", "example.org"), "set an allowed one with --host-header NAME"),
         (("--setup-command", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
     ],
 )

@@ -50,7 +50,7 @@ def test_who_holds_at_least_more_than_the_others_is_first(results):
 def test_a_search_that_settled_on_nothing_is_reported_in_its_own_words(results):
     unsettled = section(results(blocks=2, generator_rate=1e-9), "capacity").tables[-1]
     assert "gunicorn" in {row[0].text for row in unsettled.rows}
-    assert "the generator's limit, not the server's" in unsettled.rows[0][2].text
+    assert "the load generator was the limit, not the server" in unsettled.rows[0][2].text
 
 
 def test_the_figure_is_the_mean_over_blocks_and_curves_end_at_the_knee(results):
