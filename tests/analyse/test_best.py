@@ -18,7 +18,7 @@ def samples(speeds, blocks=4, noise=0.01):
     }
 
 
-def test_what_is_surely_worse_is_dropped_and_what_is_alike_stays():
+def test_significantly_worse_cells_are_dropped():
     found = places(samples({"a": 100.0, "b": 100.5, "c": 60.0}), more_is_better=True)
     assert [place.may_be_best for place in found.values()] == [True, True, False]
     assert max(place.ratio for place in found.values()) == 1
@@ -27,14 +27,14 @@ def test_what_is_surely_worse_is_dropped_and_what_is_alike_stays():
     assert all(place.worst < 1 for place in found.values())
 
 
-def test_where_less_is_better_ratios_go_up():
+def test_ratios_rise_if_less_is_better():
     found = places(samples({"a": 100.0, "b": 100.5, "c": 60.0}), more_is_better=False)
     assert [place.may_be_best for place in found.values()] == [False, False, True]
     assert found["a"].worst > found["a"].ratio > 1
     assert found["c"].ratio == 1
 
 
-def test_a_cell_without_some_blocks_is_compared_all_the_same():
+def test_cell_with_missing_blocks_is_compared():
     given = samples({"a": 100.0, "b": 100.5, "c": 60.0})
     del given["c"][0], given["c"][1]
     found = places({**given, "d": {}}, more_is_better=True)
@@ -51,7 +51,7 @@ def test_a_cell_without_some_blocks_is_compared_all_the_same():
         pytest.param({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, 0, id="no block in common"),
     ],
 )
-def test_where_nothing_tells_them_apart_all_may_be_the_best(given, worst):
+def test_indistinguishable_cells_all_stay(given, worst):
     found = places(given, more_is_better=True).values()
     assert {(place.may_be_best, place.worst) for place in found} == {(True, worst)}
 
@@ -68,5 +68,5 @@ def test_cells_are_ranked_as_they_look():
     "noise", ["normal", "heavy tails", "slow mode", "drifting machine", "one bad block", "one noisy setup"]
 )
 @pytest.mark.parametrize("blocks", [2, 4])
-def test_the_true_best_is_hardly_ever_dropped(noise, blocks):
+def test_true_best_is_rarely_dropped(noise, blocks):
     assert sweeps_and_searches.swept(noise, 8, blocks, repetitions=100, seed=2).lost <= 0.09

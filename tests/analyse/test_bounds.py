@@ -20,7 +20,7 @@ def bounded(observations, label, blocks=None):
     ]
 
 
-def test_a_candidate_at_least_that_fast_may_be_faster_and_is_never_slower(study):
+def test_bounded_candidate_is_never_slower(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 300.0, "daphne": 50.0}
     of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "uvicorn", {2}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.high, of_uvicorn.at_least) == (Verdict.FASTER, inf, True)
@@ -39,7 +39,7 @@ def test_bounded_throughput_never_wins_or_loses(study):
         assert set(verdicts.values()) == {Verdict.INCONCLUSIVE}
 
 
-def test_of_a_baseline_at_least_that_fast_the_others_are_at_most_a_share(study):
+def test_bounded_baseline_limits_ratios_from_above(study):
     speeds = {"gunicorn": 100.0, "uvicorn": 30.0, "daphne": 200.0}
     of_uvicorn, of_daphne = compare(bounded(study(speeds, metric="capacity_rps"), "gunicorn", {1}), "gunicorn")
     assert (of_uvicorn.verdict, of_uvicorn.low, of_uvicorn.at_most) == (Verdict.SLOWER, 0, True)
@@ -55,7 +55,7 @@ def test_of_two_bounds_nothing_is_known(study):
     assert found.at_most
 
 
-def test_a_bound_tells_nothing_of_the_noise(study):
+def test_bound_says_nothing_about_noise(study):
     """The generator's own limit is the same each time; that makes no setup less noisy."""
     speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
     noisy = study(speeds, metric="rps", blocks=4, sd=0.2)
@@ -69,7 +69,7 @@ def test_a_bound_tells_nothing_of_the_noise(study):
     assert widths(bounded(still, "uwsgi")) == widths(without)
 
 
-def test_an_estimate_is_open_above_and_needs_no_further_blocks(study):
+def test_bounded_estimate_needs_no_more_blocks(study):
     [found] = estimates(bounded(study({"ws": 100.0}, metric="messages_per_s"), "ws", {3}))
     assert found.at_least
     assert (found.high, found.low > 80) == (inf, True)
@@ -77,7 +77,7 @@ def test_an_estimate_is_open_above_and_needs_no_further_blocks(study):
     assert widest_interval(found) < 0.1
 
 
-def test_a_run_of_bounds_is_equivalent_to_itself_and_open_to_another(study):
+def test_run_of_bounds_equals_itself_only(study):
     first = bounded(study({"ws": 100.0}, metric="capacity_rps"), "ws")
     [same] = compare_runs(first, first)
     assert (same.verdict, same.at_least, same.at_most) == (Verdict.EQUIVALENT, False, False)
@@ -85,7 +85,7 @@ def test_a_run_of_bounds_is_equivalent_to_itself_and_open_to_another(study):
     assert (other.verdict, other.high) == (Verdict.FASTER, inf)
 
 
-def test_what_may_do_more_may_be_the_best():
+def test_bounded_cell_may_be_the_best():
     speeds = {"a": (100.0, 101.0, 99.0, 100.0), "b": (60.0, 61.0, 59.0, 60.0)}
     samples = {label: {block: log(value) for block, value in enumerate(own)} for label, own in speeds.items()}
     assert not places(samples, more_is_better=True)["b"].may_be_best
@@ -94,7 +94,7 @@ def test_what_may_do_more_may_be_the_best():
     assert found["a"].worst == 0
 
 
-def test_a_saturated_generator_leaves_a_closed_loop_its_lower_bound():
+def test_saturated_generator_gives_lower_bound():
     busy = Evidence(generator_cpu=0.97)
     flags = [*judge(busy, closed_loop=True), *judge(busy)]
     assert [(flag.reason, flag.severity) for flag in flags] == [

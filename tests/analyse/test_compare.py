@@ -35,7 +35,7 @@ def test_plus_minus_is_half_the_width():
     assert plus_minus(0.0, inf) == inf
 
 
-def test_each_candidate_gets_its_ratio_and_verdict(study):
+def test_each_candidate_gets_ratio_with_verdict(study):
     slower, faster = compare(study({"gunicorn": 10.0, "daphne": 20.0, "uvicorn": 8.0}), "gunicorn")
     assert (slower.candidate, slower.verdict) == ("daphne", Verdict.SLOWER)
     assert (faster.candidate, faster.verdict) == ("uvicorn", Verdict.FASTER)
@@ -52,7 +52,7 @@ def test_drift_between_blocks_cancels(study):
     assert all(one.high / one.low > 1.05 for one in estimates(observations))
 
 
-def test_one_block_is_inconclusive_and_open(study):
+def test_one_block_is_inconclusive(study):
     (found,) = compare(study({"a": 10.0, "b": 30.0}, blocks=1), "a")
     assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0.0, inf)
 
@@ -64,7 +64,7 @@ def test_one_block_is_inconclusive_and_open(study):
         pytest.param(lambda one: (one.label == "a") == (one.block <= 5), 0, Verdict.INCONCLUSIVE, id="none in common"),
     ],
 )
-def test_a_block_without_a_valid_trial_of_both_is_left_out(study, valid, blocks, verdict):
+def test_block_without_valid_pair_is_omitted(study, valid, blocks, verdict):
     (found,) = compare(filter(valid, study({"a": 10.0, "b": 20.0})), "a")
     assert (found.blocks, found.verdict) == (blocks, verdict)
 
@@ -88,7 +88,7 @@ def test_noise_shared_by_setups_widens_intervals(study):
     assert min(widths[label] for label in "def") > 1.5 * max(widths[label] for label in "bc")
 
 
-def test_the_baselines_twin_is_a_second_baseline(study):
+def test_baseline_copy_is_a_second_baseline(study):
     observations = study({"a": 10.0, "again": 10.4, "b": 12.0, "c": 12.0})
     once, _ = compare([one for one in observations if one.label != "again"], "a")
     twice, _ = compare(observations, "a", aa="again")
@@ -96,7 +96,7 @@ def test_the_baselines_twin_is_a_second_baseline(study):
     assert twice.high / twice.low < once.high / once.low
 
 
-def test_differences_inside_the_noise_floor_are_marked(study):
+def test_differences_inside_noise_floor_are_marked(study):
     observations = study({"a": 10.0, "again": 10.0, "near": 10.01, "far": 20.0}, sd=0.03)
     found = {one.candidate: one.inside_noise for one in compare(observations, "a", aa="again")}
     assert found == {"near": True, "far": False}
@@ -105,7 +105,7 @@ def test_differences_inside_the_noise_floor_are_marked(study):
     assert floor.blocks == 10
 
 
-def test_widest_interval_shrinks_with_blocks_from_eight_on(study):
+def test_widest_interval_shrinks_from_eight_blocks(study):
     def widest(blocks, **noise):
         return widest_interval(compare(study({"a": 10.0, "b": 11.0, "c": 12.0}, blocks=blocks, **noise), "a"))
 
@@ -139,7 +139,7 @@ def test_wrong_rules_say_what_is_allowed(text):
         parse(text)
 
 
-def test_only_sure_slowdowns_beyond_the_threshold_fail(study):
+def test_only_significant_slowdowns_beyond_threshold_fail(study):
     found = compare(study({"a": 10.0, "much": 12.0, "little": 10.7, "less": 8.0}, sd=0.005), "a")
     assert [one.candidate for one in failures(parse("slower>10%"), found)] == ["much"]
     assert [one.candidate for one in failures(parse("slower>5%"), found)] == ["much", "little"]

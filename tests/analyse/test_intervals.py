@@ -19,7 +19,7 @@ def width(values):
     return found.high - found.low
 
 
-def test_interval_lies_about_the_trimmed_mean_and_is_repeatable():
+def test_interval_surrounds_trimmed_mean_repeatably():
     values = normal(10)
     found = alone(values)
     assert found.estimate == pytest.approx(np.mean(sorted(values)[1:-1]))
@@ -29,7 +29,7 @@ def test_interval_lies_about_the_trimmed_mean_and_is_repeatable():
 
 
 @pytest.mark.parametrize(("blocks", "left_out"), [(8, 1), (19, 1), (20, 2), (35, 3)])
-def test_a_tenth_is_left_out_at_either_end(blocks, left_out):
+def test_tenth_is_trimmed_at_both_ends(blocks, left_out):
     values = sorted(normal(blocks))
     wild = [*values[: blocks - left_out], *[1e6] * left_out]
     assert alone(wild) == alone(values)
@@ -51,7 +51,7 @@ def test_limits_are_those_of_normal_noise():
         pytest.param([0.9, *[1.0] * 8, 1.1], id="only the outermost differ, and are not left out"),
     ],
 )
-def test_where_nothing_can_be_trimmed_students_t_is_used(values):
+def test_few_values_use_students_t(values):
     found = alone(values)
     assert found.method == "student"
     assert -inf < found.low < found.estimate < found.high < inf
@@ -66,17 +66,17 @@ def test_where_nothing_can_be_trimmed_students_t_is_used(values):
         *(([log(3 * (1 + n / 100)) - log(1 + n / 100) for n in range(blocks)], "constant", 0.0) for blocks in (6, 8)),
     ],
 )
-def test_values_that_are_equal_but_for_rounding_are_certain_where_they_are_many(values, method, reach):
+def test_values_equal_except_rounding_are_certain(values, method, reach):
     found = alone(values)
     assert (found.method, found.low, found.high) == (method, found.estimate - reach, found.estimate + reach)
 
 
-def test_students_limits_are_those_of_the_table():
+def test_students_limits_match_the_table():
     # 4.303 is the t table's 97.5% point at 2 degrees of freedom; the standard error is 1 / sqrt(3).
     assert alone([1.0, 2.0, 3.0]).high == pytest.approx(2 + 4.303 / 3**0.5, abs=0.001)
 
 
-def test_one_block_is_its_own_estimate_and_none_has_no_interval():
+def test_interval_of_zero_or_one_block():
     assert alone([1.0]).estimate == 1.0
     assert alone([]).method == "none"
 
@@ -104,20 +104,20 @@ def rounded(rate, blocks):
         *(pytest.param(rounded(3.0, n), rounded(6.0, n), log(2), id=f"{n}, each constant") for n in (6, 8)),
     ],
 )
-def test_two_runs_may_differ_by_a_certain_amount(before, after, apart):
+def test_two_runs_may_differ_certainly(before, after, apart):
     [found] = simultaneous_runs([(before, after)])
     assert (found.method, found.low, found.high) == ("constant", found.estimate, found.estimate)
     assert found.estimate == pytest.approx(apart, abs=1e-12)
 
 
 @pytest.mark.parametrize("blocks", [4, 10])
-def test_interval_between_two_runs_covers_their_difference(blocks):
+def test_interval_between_runs_covers_their_difference(blocks):
     before, after = np.sort(normal(blocks)), np.sort(normal(blocks, 1)) + 20
     [found] = simultaneous_runs([(before, after)])
     assert 10 < found.low < 20 < found.high
 
 
-def test_two_runs_may_be_differently_noisy_and_long():
+def test_runs_may_differ_in_noise():
     rng = np.random.default_rng(2)
     missed = 0
     for _ in range(400):
@@ -127,7 +127,7 @@ def test_two_runs_may_be_differently_noisy_and_long():
 
 
 @pytest.mark.parametrize("blocks", [2, 3, 5])
-def test_two_runs_of_a_few_equal_blocks_are_no_proof(blocks):
+def test_few_equal_blocks_prove_nothing(blocks):
     [found, _] = simultaneous_runs([(np.full(blocks, 6.2), np.full(blocks, 6.5)), (np.zeros(1), np.ones(1))])
     assert (found.method, found.low, found.high) == ("none", -inf, inf)
 
@@ -137,37 +137,37 @@ def drawn(scales, blocks=4, seed=1):
     return rng.normal(0, 1, (len(scales), blocks)) * np.array(scales)[:, None] + rng.normal(0, 5, blocks)
 
 
-def test_a_calm_setup_is_taken_for_as_noisy_as_the_others():
+def test_calm_setup_gets_the_common_noise():
     values = drawn([1.0] * 12)
     calm = values.copy()
     calm[3] = values.mean(axis=0)
     assert noises(calm)[3].variance > 0.2 * np.mean([one.variance for one in noises(calm)])
 
 
-def test_a_noisy_setup_keeps_its_own_noise():
+def test_noisy_setup_keeps_its_own_noise():
     found = [noises(drawn([3.0, *[1.0] * 7], blocks=20, seed=seed)) for seed in range(40)]
     assert np.mean([one[0].variance for one in found]) == pytest.approx(9, rel=0.3)
     assert np.mean([one[1].variance for one in found]) == pytest.approx(1.2, rel=0.3)
 
 
-def test_what_is_known_of_others_is_worth_at_most_what_the_blocks_are():
+def test_blocks_limit_weight_of_other_setups():
     for blocks in (3, 4, 6):
         found = noises(drawn([1.0] * 20, blocks))
         assert all(blocks - 2 < one.freedom <= (blocks - 1) + min(blocks - 2, 4) for one in found)
 
 
-def test_two_labels_of_one_setup_know_its_noise_twice():
+def test_labels_of_one_setup_share_noise():
     found = noises(drawn([1.0] * 6), alike=[0, 5])
     assert found[0] == found[5]
     assert found[0].freedom > found[1].freedom
 
 
 @pytest.mark.parametrize(("setups", "blocks"), [(2, 10), (5, 2), (1, 1)])
-def test_two_setups_or_two_blocks_tell_nothing(setups, blocks):
+def test_two_setups_or_blocks_show_nothing(setups, blocks):
     assert set(noises(drawn([1.0] * setups, blocks))) == {None}
 
 
-def test_a_setup_that_misses_blocks_is_known_by_the_others_and_one_without_is_not():
+def test_setup_with_missing_blocks_uses_others():
     values = drawn([1.0] * 6, blocks=6)
     values[1, :3] = np.nan
     values[2, :4] = np.nan
@@ -177,5 +177,5 @@ def test_a_setup_that_misses_blocks_is_known_by_the_others_and_one_without_is_no
     assert all(found[row] for row in (0, 3, 4, 5))
 
 
-def test_figures_that_move_together_to_the_last_digit_tell_no_noise():
+def test_identical_ratios_show_no_noise():
     assert set(noises(np.tile([1.0, 2.0, 3.0, 4.0], (5, 1)))) == {None}

@@ -43,7 +43,7 @@ def against(build_run):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 6])
-def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
+def test_run_is_equivalent_to_itself(build_run, blocks):
     path = build_run(labels=LABELS, blocks=blocks, aa=True).path
     found = compare_sides(path, path)
     assert len(found.rows) == len(LABELS) * 5  # three metrics of latency, two of throughput
@@ -52,7 +52,7 @@ def test_a_run_is_equivalent_to_itself_everywhere(build_run, blocks):
     assert found.one_machine
 
 
-def test_what_became_slower_is_distinguished_from_what_did_not(two):
+def test_slower_setups_are_distinguished(two):
     found = compare_sides(*two, rule="slower>5%")
     slower = {key for key, verdict in verdicts(found).items() if verdict is Verdict.SLOWER}
     assert slower == {("uvicorn", "p50_ms"), ("uvicorn", "p99_ms"), ("uvicorn", "rps")}
@@ -67,7 +67,7 @@ def test_what_became_slower_is_distinguished_from_what_did_not(two):
     assert verdicts(other_way_round)["uvicorn", "rps"] is Verdict.FASTER
 
 
-def test_setups_of_one_run_are_paired_by_block(build_run):
+def test_setups_of_run_pair_by_block(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6).path, setups="daphne, gunicorn")
     assert {row.label for row in found.rows} == {"gunicorn"}
     assert verdicts(found)["gunicorn", "p50_ms"] is Verdict.FASTER
@@ -77,7 +77,7 @@ def test_setups_of_one_run_are_paired_by_block(build_run):
     assert row.before.high / row.before.low > 1.03
 
 
-def test_the_noise_floor_greys_what_is_inside_it(build_run):
+def test_noise_floor_greys_small_differences(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
     assert not any(row.comparison.inside_noise for row in found.rows if row.metric == "p50_ms")
     assert {row.label for row in found.rows} == {"daphne"}  # the twin is the floor, and no candidate
@@ -88,7 +88,7 @@ def test_invalid_trials_never_enter(against):
     assert set(verdicts(found).values()) == {Verdict.EQUIVALENT}
 
 
-def test_what_has_no_valid_trial_is_said_and_fails_a_build(against):
+def test_side_without_valid_trial_fails_build(against):
     found = against("slower>5%", lost=tuple(("daphne", "latency", block) for block in range(1, 7)))
     why = "no valid trial in B"
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {why}
@@ -96,7 +96,7 @@ def test_what_has_no_valid_trial_is_said_and_fails_a_build(against):
     assert why in printed(found)
 
 
-def test_a_percentile_that_neither_run_can_know_is_no_row(build_run):
+def test_unknown_percentile_has_no_row(build_run):
     def few(label, test, block, result):
         return dataclasses.replace(result, **dict.fromkeys(("planned", "sent", "completed", "ok"), 50))
 
@@ -135,14 +135,14 @@ def test_what_differs_is_named(against, build_run):
     assert "\x1b" not in text
 
 
-def test_two_machines_are_said_to_be_two(against, build_run):
+def test_different_machines_are_reported(against, build_run):
     machine = {**build_run(labels=LABELS, name="known").record.machine, "cpu": "Another CPU"}
     found = against(record={"machine": machine})
     assert not found.one_machine
     assert "The machines differ" in printed(found)
 
 
-def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(against, build_run, other_host):
+def test_other_client_machine_is_another_machine(against, build_run, other_host):
     found = against(record={"servers": other_host})
     assert not found.one_machine
     assert "on two machines" in printed(found)
@@ -150,7 +150,7 @@ def test_a_run_whose_load_came_from_another_machine_is_one_of_another_machine(ag
     assert compare_sides(*paths).one_machine
 
 
-def test_tests_that_ask_something_else_are_left_out(against):
+def test_tests_with_other_rates_are_omitted(against):
     found = against(labels=LABELS[:2], tests=(known_test("latency").at_rate(500.0), "throughput"))
     assert {row.test for row in found.rows} == {"throughput"}
     rates = "at 300 and 500 requests/s; `run --rate 300` measures the same rate"
@@ -159,7 +159,7 @@ def test_tests_that_ask_something_else_are_left_out(against):
     assert f"Not compared: {differs}." in printed(found)
 
 
-def test_json_has_null_for_an_open_interval(build_run):
+def test_open_interval_is_null_in_json(build_run):
     paths = [build_run(labels=LABELS, name=name, blocks=1, change=slowed({"daphne": times}, rate=True)).path
              for name, times in (("one", 1.0), ("two", 1.5))]  # fmt: skip
     written = json.loads(json.dumps(compare_sides(*paths).to_json(), allow_nan=False))
@@ -177,13 +177,13 @@ def test_json_has_null_for_an_open_interval(build_run):
         ({"blocks": 0}, "", "nothing can be compared"),
     ],
 )
-def test_runs_without_anything_in_common_are_refused(build_run, shape, setups, says):
+def test_runs_without_common_parts_are_refused(build_run, shape, setups, says):
     first = {"labels": ("gunicorn",), "tests": ("latency",)}
     with pytest.raises(UserError, match=says):
         compare_sides(build_run(**first).path, build_run(**{**first, **shape}, name="second").path, setups)
 
 
-def test_the_same_folder_name_in_two_places_is_distinguished(run_builder, tmp_path: Path):
+def test_equal_folder_names_are_distinguished(run_builder, tmp_path: Path):
     paths = []
     for folder in ("here", "there"):
         (tmp_path / folder).mkdir()

@@ -67,7 +67,7 @@ CANNOT, PILING = "cannot sustain 300 requests/s, only about", "its backlog grew 
         (None, "", Verdict.SLOWER),
     ],
 )
-def test_a_rate_is_sustained_where_neither_failures_nor_a_backlog_are_too_many(results, change, trouble, of_times):
+def test_failures_or_backlog_break_a_rate(results, change, trouble, of_times):
     found = results(change=change)
     assert found.standings["daphne", "latency"].trouble == trouble
     assert verdict(found, "latency", "p99_ms") is of_times
@@ -83,20 +83,20 @@ def test_a_rate_is_sustained_where_neither_failures_nor_a_backlog_are_too_many(r
         pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="nobody is slower than who fails"),
     ],
 )
-def test_failures_decide_who_may_be_faster_or_slower(results, label, share, times, of_rate):
+def test_failures_decide_possible_verdicts(results, label, share, times, of_rate):
     found = results(change=failing(label, share=share, times=times))
     assert found.standings[label, "throughput"].fails
     assert verdict(found, "throughput", "rps") is of_rate
 
 
-def test_a_percentile_that_is_not_reached_in_one_block_leaves_the_others(results):
+def test_unreached_percentile_leaves_other_blocks(results):
     found = results(blocks=10, change=failing("daphne", share=0.02, times=1.0, blocks=(3,)))
     one = found.comparisons["daphne", "latency", "p99_ms"]
     assert one.blocks == 10
     assert 1.9 < one.low <= one.high < 2.1
 
 
-def test_a_run_whose_answers_became_quicker_by_failing_is_not_faster(build_run):
+def test_faster_answers_through_failures_never_win(build_run):
     before = build_run(labels=LABELS, blocks=6).path
     after = build_run(labels=LABELS, blocks=6, name="after", change=failing("daphne", share=0.25, times=0.6)).path
     found = compare_sides(before, after, rule="slower>5%")
@@ -125,7 +125,7 @@ def test_a_run_whose_answers_became_quicker_by_failing_is_not_faster(build_run):
         ([2, 3, 2, 2, 3, 2], 360, True),
     ],
 )
-def test_a_rate_that_is_too_much_shows_within_slices(backlog, planned, piles_up):
+def test_excessive_rate_shows_within_slices(backlog, planned, piles_up):
     assert slices_pile_up(backlog, planned) == piles_up
 
 
@@ -170,19 +170,19 @@ UNCONNECTED = "1.0% of the connections refused or lost"
         (failing_and_losing, f"{CANNOT_DELIVER} 2,845: {BOTH}", Verdict.CANNOT_SUSTAIN, Verdict.EQUIVALENT),
     ],
 )
-def test_what_is_lost_or_late_stands_above_the_lag(losing, change, trouble, of_lag, of_another):
+def test_losses_come_before_the_lag(losing, change, trouble, of_lag, of_another):
     found = losing(change)
     assert found.standings["daphne", "broadcast"].trouble == trouble
     assert verdict(found, "broadcast", "lag_p50_ms") is of_lag
     assert verdict(found, "broadcast", "lag_p50_ms", "granian") is of_another
 
 
-def test_deliveries_count_by_the_second_where_they_came_in_time(losing):
+def test_deliveries_count_in_their_second(losing):
     per_s = {trial.label: metric("deliveries_per_s").read(trial) for trial in losing(behind, blocks=1).trials}
     assert per_s == {"uvicorn": 999.0, "daphne": 600.0, "granian": 999.0}
 
 
-def test_a_percentile_of_the_lag_is_of_all_that_was_expected(losing):
+def test_lag_percentile_covers_expected_deliveries(losing):
     found = losing(delivering(missing={"daphne": 0.02, "granian": 0.6}))
     assert found.estimate("daphne", "broadcast", "lag_p99_ms").value == inf  # two in a hundred never came
     assert found.estimate("daphne", "broadcast", "lag_p50_ms").value == pytest.approx(4.0, rel=0.02)
@@ -190,7 +190,7 @@ def test_a_percentile_of_the_lag_is_of_all_that_was_expected(losing):
     assert found.estimate("daphne", "broadcast", "delivered_percent").value == pytest.approx(98.0)
 
 
-def test_a_lag_that_is_the_generators_own_is_not_known(losing):
+def test_lag_of_the_generator_is_unknown(losing):
     def late(label, test, block, result):
         result = delivering()(label, test, block, result)
         return dataclasses.replace(result, pacing_lag_ms=dict.fromkeys(result.pacing_lag_ms, 2.0))
@@ -198,7 +198,7 @@ def test_a_lag_that_is_the_generators_own_is_not_known(losing):
     assert losing(late).estimate("uvicorn", "broadcast", "lag_p50_ms") is None
 
 
-def test_many_deliveries_of_few_messages_know_no_more_than_the_messages_do(losing):
+def test_few_messages_limit_known_percentiles(losing):
     def few(label, test, block, result):
         counts = dict.fromkeys(("planned", "sent", "completed", "ok"), 150)
         return dataclasses.replace(delivering()(label, test, block, result), **counts)

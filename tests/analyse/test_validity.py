@@ -49,7 +49,7 @@ def redis(*seen):
         pytest.param(dataclasses.replace(QUIET, sent=2900, refused=100), id="refused by the server, so not sent"),
     ],
 )
-def test_a_trial_that_nothing_disturbed_has_no_flag(evidence):
+def test_undisturbed_trial_has_no_flag(evidence):
     assert judge(evidence) == []
 
 
@@ -93,7 +93,7 @@ def test_every_reason_can_be_found():
     assert found == {reason.name for reason in Reason} - otherwise
 
 
-def test_another_machine_that_was_disturbed_is_named():
+def test_disturbed_other_machine_is_named():
     here, there = HostConditions("", True, 0.3, 2, -0.04), HostConditions("ssh://second", True, 0.11, 0)
     quiet, redis = HostConditions("ssh://third", True, 0.0, 0), HostConditions("ssh://redis", False, 0.4, 3, -0.04)
     hosts = (here, there, quiet, redis)
@@ -105,7 +105,7 @@ def test_another_machine_that_was_disturbed_is_named():
     assert "(30% on the machine that the load came from and 11% on ssh://second)" in found["machine_disturbed"]
 
 
-def test_what_strays_is_distinguished_from_what_else_breaks_the_contract():
+def test_stray_deliveries_differ_from_other_breaches():
     strayed = dataclasses.replace(measured(0.1, 0.1), deliveries=Deliveries(9, 9, 0, 0, 0, dict(NOTHING), stray=3))
     [flag] = judge(dataclasses.replace(QUIET, contract_differences=3), strayed)
     assert (flag.reason, flag.invalid) == ("stray_deliveries", True)
@@ -118,7 +118,7 @@ def test_what_strays_is_distinguished_from_what_else_breaks_the_contract():
     assert reasons(contract_differences=3) == ["contract_broken"]
 
 
-def test_a_service_that_was_not_seen_is_named():
+def test_unseen_service_is_named():
     [flag] = judge(QUIET, unseen=["redis"])
     assert not flag.invalid
     assert "are not known (redis)." in flag.sentence
@@ -139,11 +139,11 @@ def measured(late_p50_ms, late_p99_ms):
         ((0.6, 3.9), ["send_lag"]),
     ],
 )
-def test_each_percentile_is_judged_by_the_scheduling_delay_at_it(late, expected):
+def test_percentiles_have_separate_scheduling_delays(late, expected):
     assert [flag.reason for flag in judge(QUIET, measured(*late))] == expected
 
 
-def test_a_flag_says_how_much_of_which_percentile_is_scheduling_delay():
+def test_flag_shows_scheduling_delay_per_percentile():
     [flag] = judge(QUIET, measured(0.6, 1.5))
     assert "(30% of p50 and 38% of p99)" in flag.sentence
 
@@ -165,7 +165,7 @@ def walked(expected_per_s, ended_per_s, late_ms=0.0):
 
 
 @pytest.mark.parametrize(("expected", "flagged"), [(100.0, False), (101.9, False), (102.1, True), (None, False)])
-def test_users_who_do_neither_think_nor_wait_make_a_trial_doubtful(expected, flagged):
+def test_idle_users_make_trial_doubtful(expected, flagged):
     flags = judge(QUIET, walked(expected, 100.0))
     assert [(flag.reason, flag.invalid) for flag in flags] == ([("loop_disagrees", False)] if flagged else [])
 
@@ -187,7 +187,7 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
         ([{"ok": 400}], []),
     ],
 )
-def test_processes_that_measured_different_servers_make_a_trial_invalid(others, says):
+def test_differing_clients_make_trial_invalid(others, says):
     result = well(1000, 10.0, generator=(SEEN, *(dataclasses.replace(SEEN, **other) for other in others)))
     assert list(differing(result)) == says
     flags = [flag for flag in judge(Evidence(), result) if flag.reason == "clients_differ"]
@@ -213,7 +213,7 @@ def values(trial):
     return {one.metric: one.value for one in readings.observations(trial)}
 
 
-def test_what_is_not_charged_is_known_by_itself_and_in_no_total(trial):
+def test_uncharged_processes_are_in_no_total(trial):
     known = values(trial)
     assert known["cpu_ms_per_request"] == known["web_cpu_ms_per_request"] == pytest.approx(1.01)
     assert known["postgres_uncharged_cpu_ms_per_request"] == pytest.approx(2.0)
@@ -221,7 +221,7 @@ def test_what_is_not_charged_is_known_by_itself_and_in_no_total(trial):
     assert "postgres_cpu_ms_per_request" not in known
 
 
-def test_roles_are_those_that_the_setup_pays_for_or_those_next_to_it(trial):
+def test_roles_are_charged_or_nearby_processes(trial):
     assert readings.roles([trial]) == ["web"]
     assert readings.roles([trial], charged=False) == ["postgres"]
     names = [metric.name for metric in readings.every(["web"], ["postgres"])]
@@ -229,7 +229,7 @@ def test_roles_are_those_that_the_setup_pays_for_or_those_next_to_it(trial):
     assert names[start + 1 : start + 3] == ["web_cpu_ms_per_request", "postgres_uncharged_cpu_ms_per_request"]
 
 
-def test_percentiles_are_of_all_that_was_asked(trial):
+def test_percentiles_cover_all_requests(trial):
     failed = failing("gunicorn", share=0.02, times=1.0)("gunicorn", "latency", 1, trial.result)
     known = values(dataclasses.replace(trial, result=failed))
     assert known["p99_ms"] == inf  # two in a hundred never came back
@@ -237,13 +237,13 @@ def test_percentiles_are_of_all_that_was_asked(trial):
     assert known["p90_ms"] == pytest.approx(values(trial)["p95_ms"], rel=0.01)
 
 
-def test_without_a_histogram_what_failed_hides_the_percentiles(trial):
+def test_missing_failure_histogram_hides_percentiles(trial):
     known = values(of(trial, ok=2700, errors={"timeout": 300}, histograms={}))
     assert "p50_ms" not in known
     assert known["p99_ms"] == inf
 
 
-def test_a_setup_that_stops_answering_is_slow_and_not_unknown(trial):
+def test_unresponsive_setup_is_slow(trial):
     stopped = of(trial, planned=1200, sent=1200, completed=900, ok=900, errors={"timeout": 300})
     assert values(stopped)["p99_ms"] == inf
     assert not readings.too_few([stopped], P99)
@@ -257,7 +257,7 @@ def test_a_setup_that_stops_answering_is_slow_and_not_unknown(trial):
         pytest.param((("", 4.6), ("ssh://second", 4.0), ("ssh://third", 4.9)), 0.49, [], id="on a machine each"),
     ],
 )
-def test_the_processes_of_a_generator_share_the_core_of_their_machine(trial, used_s, cores, flags):
+def test_generator_processes_share_a_core(trial, used_s, cores, flags):
     busy = of(trial, generator=tuple(Generator(cpu_s, 10.0, 80.0, machine=machine) for machine, cpu_s in used_s))
     *_, cpu = readings.generator(busy)
     assert cpu == pytest.approx(cores)
@@ -265,7 +265,7 @@ def test_the_processes_of_a_generator_share_the_core_of_their_machine(trial, use
     assert [(flag.reason, flag.invalid) for flag in found] == flags
 
 
-def test_a_percentile_of_which_the_generator_was_a_large_part_is_not_known(trial):
+def test_generators_share_hides_a_percentile(trial):
     times = trial.result.response_time_ms
     known = of(
         trial, pacing_lag_ms={**trial.result.pacing_lag_ms, "p50": 0.2 * times["p50"], "p99": 0.3 * times["p99"]}

@@ -49,7 +49,7 @@ def guard(tmp_path, monkeypatch):
     process.wait()
 
 
-def test_when_the_harness_is_gone_all_that_was_started_goes(guard):
+def test_guard_ends_everything_after_the_harness(guard):
     assert len(sleepers(guard.mark)) >= 3
     guard.stdin.close()
     wait_for(lambda: not sleepers(guard.mark), "processes are left")
@@ -57,7 +57,7 @@ def test_when_the_harness_is_gone_all_that_was_started_goes(guard):
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm")
-def test_what_was_shared_under_the_name_of_the_folder_goes_with_it(tmp_path):
+def test_guard_removes_shared_memory_of_folder(tmp_path):
     folder = tmp_path / f"removed-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     shared = Path("/dev/shm")
@@ -74,7 +74,7 @@ def test_what_was_shared_under_the_name_of_the_folder_goes_with_it(tmp_path):
             file.unlink(missing_ok=True)
 
 
-def test_a_ctrl_c_is_the_harness_s_to_act_on(guard):
+def test_only_the_harness_handles_ctrl_c(guard):
     guard.send_signal(signal.SIGINT)
     guard.send_signal(signal.SIGTERM)
     time.sleep(0.2)
@@ -95,7 +95,7 @@ def test_it_ends_as_the_command_did(command, status, errors):
     assert (ended.status, ended.printed, ended.errors) == (status, "", errors)
 
 
-def test_variables_for_the_command_s_python_do_not_reach_the_guard_s(tmp_path):
+def test_python_variables_reach_only_the_command(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("raise SystemExit('this was read')\n")
     ended = program.run(["sh", "-c", "echo $PYTHONPATH"], within_s=20, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (ended.printed, ended.errors) == (f"{tmp_path}\n", "")
@@ -150,7 +150,7 @@ def test_a_folder_goes_with_its_process(begin):
     assert not folder.exists()
 
 
-def test_that_of_a_killed_process_is_removed_by_the_next_and_that_of_a_living_one_is_not(begin, abandoned, tmp_path):
+def test_only_folders_of_dead_processes_disappear(begin, abandoned, tmp_path):
     left = [abandoned, tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
     for file in left[1:]:  # in shared memory
         file.write_text("")
@@ -166,7 +166,7 @@ def test_that_of_a_killed_process_is_removed_by_the_next_and_that_of_a_living_on
     assert (tmp_path / f"{living.name}-dict").exists()
 
 
-def test_what_is_not_such_a_folder_or_of_another_container_is_left_alone(begin, abandoned, tmp_path):
+def test_other_folders_are_left_untouched(begin, abandoned, tmp_path):
     others = [tmp_path / name for name in ("bench-1", "bench-test-1-1-1", "layers-1-1-1-abcdefgh")]
     others.append(tmp_path / re.sub(r"-[0-9a-f]+-(\w{8})$", r"-1-\1", abandoned.name))
     for other in others:

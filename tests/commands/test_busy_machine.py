@@ -35,7 +35,7 @@ def advised(command, monkeypatch, bench_of, tmp_path):
     return search
 
 
-def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figures(advised, tmp_path):
+def test_advice_on_busy_machine_is_unverified(advised, tmp_path):
     code, printed, errors = advised(lambda planned: LATE)
     assert code == 0
     assert "Not known: the search ended after 0 rounds, with 12 candidates left." in printed
@@ -47,20 +47,20 @@ def test_advice_of_a_machine_that_is_too_busy_from_the_start_has_unverified_figu
     assert (tmp_path / "run" / "report.html").exists()
 
 
-def test_of_one_that_becomes_too_busy_it_says_who_is_left_and_who_leads(advised):
+def test_stopped_advice_names_remaining_candidates(advised):
     code, printed, errors = advised(lambda planned: LATE if planned.slot.block > 2 else None)
     assert (code, errors.startswith("warning: ")) == (0, True)
     assert "Not known: the search ended after 1 round, with 6 candidates left." in printed
     assert re.search(r"workers? × \d threads? has the best requests per second so far, \d+ requests/s; more", printed)
 
 
-def test_asked_to_go_on_it_ends_with_what_it_has_as_well(advised):
+def test_ignore_busy_finishes_the_search(advised):
     code, printed, errors = advised(lambda planned: LATE, "--ignore-busy")
     assert (code, "Not known: the search ended after 0 rounds" in printed) == (0, True)
     assert "no candidate has a valid trial with successful answers" in errors
 
 
-def test_where_a_candidate_has_no_figure_it_is_an_error(advised):
+def test_candidate_without_result_is_an_error(advised):
     code, _, errors = advised(lambda planned: BROKEN)
     assert (code, errors.startswith("error: ")) == (1, True)
 
@@ -73,7 +73,7 @@ def test_where_a_candidate_has_no_figure_it_is_an_error(advised):
         (lambda test: BROKEN, 1, "No trial is valid", "error: "),
     ],
 )
-def test_a_setup_against_itself_has_a_report_and_says_what_is_missing(
+def test_setup_against_itself_reports_missing_parts(
     command, monkeypatch, bench_of, tmp_path, reason, ended, shows, says
 ):
     prepare, trials = preparing.prepare, FakeTrials(reason=lambda planned: reason(planned.test.name))
@@ -107,7 +107,7 @@ def busy_loop():
 @pytest.mark.servers
 @pytest.mark.slow
 @pytest.mark.usefixtures("busy_loop")
-def test_next_to_a_busy_loop_every_setup_has_a_figure_verified_or_marked(cli, tmp_path):
+def test_busy_loop_leaves_marked_results(cli, tmp_path):
     (tmp_path / "small.toml").write_text(STUDY)
     folder = tmp_path / "run"
     code, printed, errors = cli.run("run", tmp_path / "small.toml", "--quick", "--output", folder)

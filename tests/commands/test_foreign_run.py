@@ -96,7 +96,7 @@ NO_NAME = "Expected `str` matching regex"
         (TRIAL, ("flags",), [{"reason": "a", "severity": "odd", "sentence": ""}], NO_NAME),
     ],
 )
-def test_what_is_no_run_or_no_trial_of_it_is_refused(run, refused, file, path, new, says):
+def test_invalid_run_or_trial_is_refused(run, refused, file, path, new, says):
     rewrite(run / file, path, new)
     said = refused()
     assert Path(file).name in said
@@ -104,7 +104,7 @@ def test_what_is_no_run_or_no_trial_of_it_is_refused(run, refused, file, path, n
 
 
 @pytest.mark.parametrize("file", [RUN, TRIAL])
-def test_a_file_of_gigabytes_is_not_read_and_a_pipe_not_waited_for(run, refused, file):
+def test_huge_files_or_pipes_are_refused(run, refused, file):
     with (run / file).open("r+b") as vast:
         vast.truncate(10**12)
     assert "cannot be read: it is larger than 100 MB" in refused()
@@ -113,7 +113,7 @@ def test_a_file_of_gigabytes_is_not_read_and_a_pipe_not_waited_for(run, refused,
     assert "cannot be read: it is not a regular file" in refused()
 
 
-def test_a_histogram_of_kilobytes_that_would_decode_to_a_gigabyte_is_not_blown_up():
+def test_histogram_bomb_is_refused():
     squeezed = zlib.compress(b"\0" * 40 + b"\2" * 30_000_000, 9)
     bomb = (0x1C849314).to_bytes(4, "big") + len(squeezed).to_bytes(4, "big") + squeezed
     with pytest.raises(ValueError, match="not an HDR histogram"):
@@ -133,7 +133,7 @@ WRITTEN = ("charts", "trials", "run.json", "index.rst", "report.html", "summary.
         ("trials", "itself"),
     ],
 )
-def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, target):
+def test_link_outside_the_folder_is_refused(run, refused, tmp_path, inside, target):
     outside = tmp_path / "outside"
     if inside in ("charts", "trials"):
         outside.mkdir()
@@ -147,7 +147,7 @@ def test_a_link_out_of_the_folder_is_refused(run, refused, tmp_path, inside, tar
     assert f"{inside} is a symbolic link to a place outside the run folder; remove it" in refused()
 
 
-def test_the_folder_itself_may_be_a_link(command, run, tmp_path):
+def test_run_folder_may_be_a_link(command, run, tmp_path):
     (tmp_path / "link").symlink_to(run)
     code, _, errors = command("report", tmp_path / "link", "--rebuild")
     assert (code, errors) == (0, "")
@@ -157,7 +157,7 @@ def test_the_folder_itself_may_be_a_link(command, run, tmp_path):
 @pytest.mark.parametrize(
     ("blocked", "cannot"), [("charts", "write"), ("index.rst", "write"), ("charts/old.svg", "remove")]
 )
-def test_what_cannot_be_written_or_removed_is_named(command, run, blocked, cannot):
+def test_unwritable_file_is_named(command, run, blocked, cannot):
     if blocked == "charts":
         (run / blocked).touch()
     else:
@@ -167,7 +167,7 @@ def test_what_cannot_be_written_or_removed_is_named(command, run, blocked, canno
     assert re.search(f"cannot {cannot} .*{blocked}", errors)
 
 
-def test_the_list_names_what_cannot_be_read(command, run, monkeypatch):
+def test_list_names_unreadable_runs(command, run, monkeypatch):
     monkeypatch.setattr("loadtests.files.RESULTS", run.parent)
     rewrite(run / "run.json", ("study", "tests", 0, "name"), UP)
     code, printed, errors = command("list", "runs")

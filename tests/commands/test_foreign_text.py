@@ -63,7 +63,7 @@ def reported(run, command):
     return run, printed
 
 
-def test_a_terminal_obeys_nothing_and_reads_no_markup(reported, command):
+def test_terminal_ignores_control_characters(reported, command):
     run, printed = reported
     _, compared, _ = command("compare", run, "--setups", "gunicorn,uvicorn")
     _, listed, _ = command("list")
@@ -80,7 +80,7 @@ def test_an_error_is_printed_likewise(refused):
 
 
 @pytest.mark.parametrize("console", [out, err])
-def test_so_is_whatever_a_command_prints_and_colours_of_our_own_remain(console, capsys):
+def test_output_keeps_only_own_colours(console, capsys):
     console.print(data(HOSTILE))
     console.print(COMMANDS)
     say(HOSTILE)
@@ -94,7 +94,7 @@ def test_so_is_whatever_a_command_prints_and_colours_of_our_own_remain(console, 
     assert captured.get().count("\x1b[") == 2
 
 
-def test_no_page_holds_it_as_more_than_text(reported):
+def test_page_shows_markup_as_text(reported):
     run, _ = reported
     for page in (run / "report.html", run / "index.rst", *(run / "charts").glob("*.svg")):
         assert not OBEYED.search(page.read_text(encoding="utf-8")), page.name
@@ -117,14 +117,14 @@ def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
     assert MARKUP in document.astext()
 
 
-def test_a_workload_that_is_printed_is_the_same_workload():
+def test_printed_workload_stays_the_same():
     request = Request("a", "POST", body=f"{COMMANDS}{MARKUP}".encode())
     text = to_toml(Workload((request,)), (f"From a\n[[requests]] {COMMANDS}",))
     assert printable(text) == text
     assert text.count("\n[[requests]]") == 1
 
 
-def test_a_summary_next_to_a_pull_request_shows_it_as_text(run, build_run, command):
+def test_pull_request_summary_escapes_text(run, build_run, command):
     other = build_run(**SHAPE, name="other").path
     _, summary, _ = command("compare", run, other, "--format", "github")
     assert r"\<script\>alert" in summary

@@ -168,7 +168,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_is_generated_is_right_where_nothing_is_changed(attempt, name):
+def test_generated_files_are_valid_when_unchanged(attempt, name):
     """Else all that follows would only try the reading of files."""
     arguments, right = KINDS[name]
     assert attempt(*arguments, **{name: right}) == 0

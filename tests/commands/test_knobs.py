@@ -54,7 +54,7 @@ def nothing_can_be_started(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "value", "needed"), WRONG)
-def test_a_wrong_knob_is_named_with_what_would_be_right(refused, monkeypatch, name, value, needed):
+def test_wrong_knob_names_allowed_values(refused, monkeypatch, name, value, needed):
     monkeypatch.setenv(name, value)
     errors = refused("serve", "gunicorn")
     shown = value if value.isprintable() and len(value) <= 100 else value[:100]
@@ -73,7 +73,7 @@ def test_a_wrong_knob_is_named_with_what_would_be_right(refused, monkeypatch, na
         ("profile", "gunicorn"),
     ],
 )
-def test_every_command_that_starts_servers_looks_first(command, monkeypatch, tmp_path, arguments):
+def test_every_starting_command_checks_knobs(command, monkeypatch, tmp_path, arguments):
     (tmp_path / "manage.py").touch()
     monkeypatch.setenv("WORKERS", "0")
     code, printed, errors = command(*(argument.format(folder=tmp_path) for argument in arguments))
@@ -89,7 +89,7 @@ def test_every_command_that_starts_servers_looks_first(command, monkeypatch, tmp
         ("REDIS_URL", "http://h?password=secret", ""),
     ],
 )
-def test_a_password_is_not_reported_however_wrong_the_url(refused, monkeypatch, name, url, shown):
+def test_password_in_wrong_url_is_hidden(refused, monkeypatch, name, url, shown):
     monkeypatch.setenv(name, url)
     errors = refused("serve", "gunicorn")
     assert f"{name}={shown}" in errors
@@ -103,13 +103,13 @@ def test_a_password_is_not_reported_however_wrong_the_url(refused, monkeypatch, 
         "postgresql:///bench?password=secret&port=5433",
     ],
 )
-def test_a_run_keeps_no_password_of_its_database(monkeypatch, url):
+def test_run_stores_no_database_password(monkeypatch, url):
     monkeypatch.setenv("DATABASE_URL", url)
     assert setups.database() == "postgresql:///bench"
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:sec?ret@/bench", "postgresql:///bench?password=sec@ret&port=5433"])
-def test_of_a_database_whose_password_may_end_anywhere_a_run_keeps_the_kind(monkeypatch, url):
+def test_database_url_is_redacted(monkeypatch, url):
     monkeypatch.setenv("DATABASE_URL", url)
     assert setups.database() == "postgresql://"
 
@@ -121,12 +121,12 @@ def test_of_a_database_whose_password_may_end_anywhere_a_run_keeps_the_kind(monk
         ("BIND", ["127.0.0.1", "127.0.0.2", "0.0.0.0", ""]),
     ],
 )
-def test_redis_may_be_anywhere_and_a_server_on_any_address_of_this_machine(name, values):
+def test_redis_url_accepts_every_address(name, values):
     for value in values:
         setups.require_knobs({name: value}, own=False)
 
 
-def test_what_the_sample_project_takes_is_another_project_s_own_to_judge():
+def test_own_project_may_use_sample_variables():
     env = {"DATABASE_URL": "mysql://127.0.0.1/x", "REDIS_URL": "127.0.0.1", "CONN_MAX_AGE": "None"}
     setups.require_knobs(env, own=True)
     with pytest.raises(UserError, match="WORKERS"):
@@ -142,13 +142,13 @@ def test_what_the_sample_project_takes_is_another_project_s_own_to_judge():
         ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name of an environment variable"),
     ],
 )
-def test_a_study_s_knobs_are_looked_at_when_it_is_read(env, says):
+def test_study_knobs_are_checked_when_read(env, says):
     with pytest.raises(UserError) as error:
         studies.parse({**SMALL, "setups": [{"setup": "gunicorn", "env": env}]}, "s", "s.toml")
     assert str(error.value).startswith(says)
 
 
-def test_what_the_sample_takes_is_looked_at_before_a_study_is_begun(refused, tmp_path):
+def test_sample_variables_are_checked_first(refused, tmp_path):
     file = tmp_path / "s.toml"
     entry = '{setup = "gunicorn", env = {MIDDLEWARES = "seven"}}'
     file.write_text(f'setups = [{entry}]\n[tests.throughput]\nduration = "1s"\n')
@@ -158,7 +158,7 @@ def test_what_the_sample_takes_is_looked_at_before_a_study_is_begun(refused, tmp
     )
 
 
-def test_a_run_folder_sets_no_other_variables(bench_of, tmp_path):
+def test_run_folder_sets_no_other_variables(bench_of, tmp_path):
     run = prepare(studies.parse(SMALL, "s", "s.toml"), RunOptions(tmp_path / "run", 1), bench_of).run
     run.update(knobs={"WORKERS": "2", "LD_PRELOAD": "evil.so"})
     resume(run.path, bench_of)
@@ -168,7 +168,7 @@ def test_a_run_folder_sets_no_other_variables(bench_of, tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_the_sample_is_served_on_another_address_of_this_machine(cli):
+def test_bind_serves_on_another_address(cli):
     cli.env |= {"BIND": "127.0.0.2", "PATH": os.defpath}
     code, printed, errors = cli.run("check", "gunicorn")
     assert code == 0, printed + errors

@@ -17,7 +17,7 @@ GOOD = Judgement(Outcome.PASS, "", clear=True)
 
 
 @pytest.mark.servers
-def test_what_became_of_the_requests_and_the_times_are_printed(server, mix, command):
+def test_load_prints_counts_with_times(server, mix, command):
     code, printed, _ = command("load", server.url, "--workload", mix, "--rate", "60", "--duration", "0.5s")
     assert code == 0
     rows = [line.split() for line in printed.splitlines()]
@@ -43,7 +43,7 @@ SHORT = ("--rate", "40", "--duration", "0.5s")
 
 
 @pytest.mark.servers
-def test_a_load_of_which_nothing_was_answered_as_expected_fails(server, command, unused_port):
+def test_load_without_good_answers_fails(server, command, unused_port):
     code, printed, errors = command("load", f"{server.url}/status/302", *SHORT, "--json")
     assert (code, json.loads(printed)["ok"]) == (1, 0)
     assert errors == "error: no request was answered as expected: 20 status 302 instead of 200\n"
@@ -57,7 +57,7 @@ def test_a_load_of_which_nothing_was_answered_as_expected_fails(server, command,
     "arguments", [("load", *SHORT), pytest.param(("capacity", "--probe", "1s"), marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize(("host", "hints"), [((), True), (("--header", "Host: a.example"), False)])
-def test_a_400_hints_at_the_host_unless_one_was_given(server, command, arguments, host, hints):
+def test_status_400_hints_at_host_header(server, command, arguments, host, hints):
     name, *options = arguments
     code, _, errors = command(name, f"{server.url}/status/400", *options, *host)
     assert (code, "status 400 instead of 200" in errors) == (1, True)
@@ -70,7 +70,7 @@ QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe", "500ms", "-
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_a_capacity_has_lines_of_its_probes_next_to_its_result(server, command):
+def test_capacity_prints_probes_before_result(server, command):
     search = [*QUICKLY, "--max-rate", "40"]
     code, printed, errors = command("capacity", f"{server.url}/ok", *search)
     assert code == 0
@@ -84,7 +84,7 @@ def test_a_capacity_has_lines_of_its_probes_next_to_its_result(server, command):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_probes_that_found_the_same_have_one_line_and_their_number(server, command):
+def test_equal_probes_share_a_line(server, command):
     # Over the limit, but not by far, and half a second does not show whether it is always so: it is asked again.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")
     _, _, errors = command("capacity", f"{server.url}/after/200", *near)
@@ -115,7 +115,7 @@ def ended_with(command, monkeypatch):
         (LimitedBy.TIME, "inconclusive: the time limit ended the search after 0 probes"),
     ],
 )
-def test_where_no_rate_was_found_a_script_can_tell(ended_with, limited_by, says, as_json):
+def test_search_without_rate_has_exit_status(ended_with, limited_by, says, as_json):
     code, printed, errors = ended_with(None, 2.0, limited_by, [], *as_json)
     assert (code, errors) == (1, f"error: {says} (p99<50ms, errors<0.1%)\n")
     assert (json.loads(printed)["rate"] is None) if as_json else (printed == "")
@@ -129,7 +129,7 @@ def test_where_no_rate_was_found_a_script_can_tell(ended_with, limited_by, says,
         ((), None, None, "6m"),  # at 50 requests/s a probe takes 20 s
     ],
 )
-def test_a_search_that_the_time_ended_says_how_much_would_do(ended_with, passed, rate, above, enough):
+def test_search_at_time_limit_suggests_longer(ended_with, passed, rate, above, enough):
     probes = [Probed(Probe(one, 5.0, Purpose.DOUBLE), good_result(LOAD), GOOD) for one in passed]
     _, printed, errors = ended_with(rate, above, LimitedBy.TIME, probes, "--max-time", "90s")
     assert (printed + errors).endswith(f"(p99<50ms, errors<0.1%); try --max-time {enough}\n")
@@ -145,7 +145,7 @@ def test_what_was_not_sent_is_said(server, command):
 
 
 @pytest.mark.servers
-def test_messages_over_websockets_are_counted_with_what_came_twice_or_to_somebody_else(conversing, command):
+def test_websocket_load_counts_misdirected_messages(conversing, command):
     address = f"{conversing(twice=10, astray=15).url.replace('http', 'ws')}/ws/echo/"
     load = ("--rate", "60", "--duration", "0.5s", "--connections", "3", "--size", "100")
     code, printed, errors = command("load", address, *load)
@@ -158,7 +158,7 @@ def test_messages_over_websockets_are_counted_with_what_came_twice_or_to_somebod
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_a_load_and_a_search_over_websockets(conversing, command):
+def test_websocket_load_then_search(conversing, command):
     address = f"{conversing().url.replace('http', 'ws')}/ws/echo/"
     found = json.loads(command("load", address, *SHORT, "--connections", "2", "--json")[1])
     assert (found["ok"], found["deliveries"]["delivered"], found["connections"]["opened"]) == (20, 20, 2)

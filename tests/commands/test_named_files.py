@@ -81,7 +81,7 @@ def test_nor_does_a_workload(refused, places, arguments, way):
     assert_names(refused(*arguments, workload if "--workload" in arguments else study), "requests[1].body_file", way)
 
 
-def test_nor_does_a_setup_play_a_recipe_from_elsewhere(refused, places):
+def test_setup_refuses_recipe_outside_its_folder(refused, places):
     entry = '[[setups]]\nsetup = "gunicorn"\nenv.ORIGIN_RECIPE = {name}\n'
     study = written(places, "study.toml", entry + LATENCY, "the whole path", ".json")
     says = "setups[1].env.ORIGIN_RECIPE: the name of a recipe that ships is needed"
@@ -103,7 +103,7 @@ def within(places):
 @pytest.mark.parametrize(
     "name", ["body", "below/body", "below/../body", "below/up/body", "back/below/body", "./below//body"]
 )
-def test_whatever_is_inside_is_found_also_in_a_folder_that_is_a_link_itself(within, tmp_path, name):
+def test_files_in_a_linked_folder_work(within, tmp_path, name):
     """What the command line names may be anywhere; what is below its folder is the study's, through links as well."""
     (within / "study.toml").write_text(f'{STUDY}{LATENCY}{SENT}body_file = "{name}"')
     (tmp_path / "elsewhere").symlink_to(within)

@@ -52,7 +52,7 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_is_seen_before_anything_starts_and_what_is_there_already_stays(refused, folder, name, place):
+def test_existing_output_is_refused_early(refused, folder, name, place):
     before = sorted(folder.rglob("*"))
     assert re.search(PLACES[place], refused(*COMMANDS[name], "--output", place))
     assert sorted(folder.rglob("*")) == before
@@ -66,19 +66,19 @@ def test_a_dry_run_says_so_too(command, folder, monkeypatch):
 
 
 @pytest.mark.parametrize("place", ["/", "."])
-def test_an_origin_that_cannot_write_its_url_does_not_begin(refused, folder, place):
+def test_origin_with_unwritable_url_file_stops(refused, folder, place):
     before = sorted(folder.rglob("*"))
     assert f"cannot write {place}: " in refused("origin", "fast", "--port", "0", "--url-file", place)
     assert sorted(folder.rglob("*")) == before
 
 
-def test_the_simulation_says_so_in_a_line():
+def test_simulation_reports_unwritable_output():
     simulate = [sys.executable, "-m", "tools.simulation", "--output", "/proc/x"]
     done = subprocess.run(simulate, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: cannot write to /proc/x: No such file or directory\n")
 
 
-def test_what_is_written_is_read_by_whom_the_umask_allows(command, folder):
+def test_files_follow_the_umask(command, folder):
     previous = os.umask(0o077)
     try:
         assert command("workload", "log", "access.log", "--output", "site.toml")[0] == 0
@@ -124,7 +124,7 @@ def test_a_report_on_a_full_disk(run, disk, command):
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
-def test_a_report_on_a_disk_that_may_not_be_written_to_is_printed_and_not_written(run, disk, command):
+def test_report_on_readonly_disk_is_printed(run, disk, command):
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     code, printed, errors = command("report", run, "--rebuild")
     assert (code, printed, errors.count("\n")) == (1, "", 1)
@@ -144,7 +144,7 @@ def test_a_workload_on_a_full_disk(disk, command, tmp_path):
     assert [path.name for path in disk.iterdir()] == ["everything"]
 
 
-def test_a_run_whose_disk_fills_up_says_how_to_go_on(disk, bench_of, capsys):
+def test_full_disk_suggests_how_to_resume(disk, bench_of, capsys):
     study = studies.parse(SMALL, "small", "small.toml")
     execution = preparing.prepare(study, preparing.RunOptions(disk / "run", 1), bench_of)
 

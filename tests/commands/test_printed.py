@@ -59,12 +59,12 @@ ALL = [
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )
-def test_a_check_is_printed_with_what_differs_what_was_left_out_and_why(capsys, found, lines):
+def test_check_prints_differences_with_reasons(capsys, found, lines):
     print_check(found)
     assert capsys.readouterr().out.splitlines() == lines
 
 
-def test_what_was_left_out_of_a_check_is_counted_in_brief_and_makes_it_no_worse(capsys):
+def test_brief_check_counts_skipped_setups(capsys):
     print_check(Check([ROOT], PAIR, skipped={"uwsgi": "it is not here"}), every=False)
     assert capsys.readouterr().out.splitlines()[0] == "1 setup skipped (--all shows the reasons)"
     good = [Check([ROOT], PAIR, **found).good for found in ({}, LEFT_OUT, {"websocket_failures": {"uvicorn": []}})]
@@ -87,7 +87,7 @@ def rows(command, kind):
     return {row["name"]: row for row in json.loads(command("list", "--json")[1])[kind]}
 
 
-def test_all_there_is_is_listed_and_a_kind_as_a_table(command):
+def test_list_shows_everything_or_one_kind(command):
     listing = {kind: rows(command, kind).keys() for kind in ("setups", "studies", "engines")}
     assert {"gunicorn", "daphne-redis", "daphne-ipc", "daphne", "uvicorn"} <= listing["setups"]
     assert {"first-look", "2016"} <= listing["studies"]
@@ -95,7 +95,7 @@ def test_all_there_is_is_listed_and_a_kind_as_a_table(command):
     assert command("list", "engines")[1].startswith("engines\nname")
 
 
-def test_setups_say_what_they_lack_here_and_studies_which_they_do_without(command, without):
+def test_list_shows_missing_requirements(command, without):
     without("daphne")
     found, kept = rows(command, "setups"), rows(command, "studies")
     assert (found["daphne-ipc"]["not_here"], found["waitress"]["not_here"]) == ("lacks daphne", "")
@@ -115,7 +115,7 @@ def test_engines_without_node_cannot_run(command, monkeypatch):
     node.require.cache_clear()
 
 
-def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
+def test_names_fit_into_80_columns(cli):
     cli.env |= {"COLUMNS": "80", "FORCE_COLOR": "1"}
     code, printed, _ = cli.run("list")
     assert code == 0
@@ -125,7 +125,7 @@ def test_names_stay_in_one_piece_on_a_terminal_of_80_columns(cli):
         assert re.search(rf"^(\x1b\[\S*m)?{re.escape(name)}\s", printed, re.MULTILINE), name
 
 
-def test_results_that_cannot_be_read_are_not_an_empty_list(command, monkeypatch, tmp_path):
+def test_unreadable_results_are_an_error(command, monkeypatch, tmp_path):
     monkeypatch.setattr(files, "RESULTS", tmp_path / "missing")
     assert "none yet" in command("list", "runs")[1]
     monkeypatch.setattr(files, "RESULTS", tmp_path / "file")
@@ -142,7 +142,7 @@ def shown(monkeypatch):
     return addresses
 
 
-def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(build_run, monkeypatch, shown, command, tmp_path):
+def test_missing_page_opens_temporary_copy(build_run, monkeypatch, shown, command, tmp_path):
     run = build_run(labels=("gunicorn",), blocks=1)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -156,7 +156,7 @@ def test_a_page_that_is_not_there_is_opened_from_a_temporary_folder(build_run, m
     assert page.read_text(encoding="utf-8").lstrip().startswith("<!doctype html>")
 
 
-def test_only_a_rebuild_writes_into_the_folder_of_a_run(build_run, shown, command):
+def test_only_rebuild_writes_run_folder(build_run, shown, command):
     run = build_run(labels=("gunicorn",), blocks=1)
     before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path)

@@ -47,7 +47,7 @@ application = get_wsgi_application()
 
 @pytest.mark.servers
 @pytest.mark.parametrize("setup", ["gunicorn", "uvicorn"])
-def test_known_shares_are_found_through_a_server(command, setup, tmp_path):
+def test_profile_reports_known_cpu_shares(command, setup, tmp_path):
     project, folder = tmp_path / "site", tmp_path / "profile"
     project.mkdir()
     (project / "manage.py").touch()
@@ -73,7 +73,7 @@ def test_known_shares_are_found_through_a_server(command, setup, tmp_path):
 
 
 @pytest.mark.servers
-def test_a_path_that_does_not_answer_gets_one_line_and_leaves_nothing(cli, tmp_path):
+def test_missing_path_leaves_no_profile(cli, tmp_path):
     folder = tmp_path / "profile"
     arguments = ["profile", "gunicorn", "--path", "/nowhere", "--duration", "200ms", "--output", folder]
     code, _, errors = cli.run(*arguments)

@@ -35,7 +35,7 @@ def loadtests(tmp_path_factory):
     return run
 
 
-def test_it_works_in_another_folder_and_calls_itself_by_its_name(loadtests):
+def test_installed_program_works_in_any_folder(loadtests):
     assert loadtests("--help")[0].strip().startswith("Usage: loadtests [OPTIONS] COMMAND")
     _, errors = loadtests("report", "nothing")
     missing = "nothing is not a run folder (does not exist)"
@@ -54,7 +54,7 @@ RUNS = sorted(run.name for run in folder.runs() if run.name.startswith("referenc
         (("run", "--setups", "gunicorn,uw"), [f"gunicorn,uwsgi{kind}" for kind in ("", "-gevent", "-threads")]),
     ],
 )
-def test_studies_setups_and_runs_are_completed(loadtests, words, completed):
+def test_studies_setups_runs_are_completed(loadtests, words, completed):
     line = " ".join(("loadtests", *words))
     env = {"_LOADTESTS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
     printed, errors = loadtests(**env)
@@ -68,14 +68,14 @@ def test_help_is_also_short(command, before):
     assert re.search("--help +-h ", printed)
 
 
-def test_without_a_command_the_help_is_shown(command):
+def test_no_command_shows_the_help(command):
     code, printed, errors = command()
     assert (code, errors) == (2, "")
     assert "Usage: " in printed
     assert "profile" in printed
 
 
-def test_the_version_is_that_of_the_project_and_its_revision(command):
+def test_version_has_the_revision(command):
     code, printed, _ = command("--version")
     assert code == 0
     assert re.fullmatch(r"django-serving-benchmark \d+\.\d+\.\d+(, revision [0-9a-f]{12}( with changes)?)?\n", printed)
@@ -90,7 +90,7 @@ def test_ctrl_c_says_that_it_was(cli):
     cli.wait_until_nothing_runs()
 
 
-def test_a_taken_port_is_named_with_its_owner(refused, free_port):
+def test_taken_port_names_its_owner(refused, free_port):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", free_port))
         listener.listen()

@@ -34,7 +34,7 @@ RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
         (INVALID, ["invalid, once more", f"      invalid: {FLAG.sentence}", "      | one", "      | two"]),
     ],
 )
-def test_a_trial_has_a_line_with_its_figures_and_an_invalid_one_says_why(fields, lines):
+def test_trial_line_has_results_or_reason(fields, lines):
     text = io.StringIO()
     with RunProgress(Console(file=text, width=80), 28, 10.0) as progress:
         progress.doing("gunicorn, latency", 5.0)
@@ -43,14 +43,14 @@ def test_a_trial_has_a_line_with_its_figures_and_an_invalid_one_says_why(fields,
     assert text.getvalue().splitlines() == [f"  3/28 gunicorn, latency: {lines[0]}", *lines[1:]]
 
 
-def test_after_each_block_a_line_says_what_is_known_so_far():
+def test_block_line_summarizes_the_results():
     text = io.StringIO()
     with RunProgress(Console(file=text, width=80), 28, 10.0, so_far=lambda block: f"block {block} of 4") as progress:
         progress.block_ended(2)
     assert text.getvalue() == "block 2 of 4\n"
 
 
-def test_in_a_terminal_a_bar_says_what_is_done_how_it_goes_and_the_time_left():
+def test_terminal_bar_shows_progress():
     text = io.StringIO()
     console = Console(file=text, width=80, force_terminal=True)
     with RunProgress(console, 28, 300.0) as progress:
@@ -76,5 +76,5 @@ def test_in_a_terminal_a_bar_says_what_is_done_how_it_goes_and_the_time_left():
         (300, 310, 600, 0),  # blocks were added
     ],
 )
-def test_the_time_left_is_at_the_pace_so_far(planned_s, done_s, took_s, left_s):
+def test_remaining_time_uses_recent_pace(planned_s, done_s, took_s, left_s):
     assert seconds_left(planned_s, done_s, took_s) == left_s

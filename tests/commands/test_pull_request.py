@@ -42,7 +42,7 @@ def junit(text):
     }
 
 
-def test_a_case_of_junit_fails_where_the_rule_is_broken(two, command):
+def test_broken_rule_fails_junit_case(two, command):
     code, printed, _ = command("compare", *two, "--format", "junit", "--fail-if", "slower>5%")
     cases = junit(printed)
     assert (code, len(cases)) == (1, 15)
@@ -60,7 +60,7 @@ def test_a_case_of_junit_fails_where_the_rule_is_broken(two, command):
 
 
 @pytest.mark.parametrize(("rule", "ended"), [((), "skipped"), (("--fail-if", "slower>5%"), "error")])
-def test_what_cannot_be_judged_is_an_error_of_the_rule(build_run, command, rule, ended):
+def test_unchecked_rule_is_an_error(build_run, command, rule, ended):
     lost = tuple(("daphne", "latency", block) for block in (1, 2))
     paths = [
         build_run(labels=("gunicorn", "daphne"), name=name, lost=gone).path for name, gone in (("a", ()), ("b", lost))
@@ -72,7 +72,7 @@ def test_what_cannot_be_judged_is_an_error_of_the_rule(build_run, command, rule,
     assert "daphne/latency" not in figures
 
 
-def test_benchers_format_has_the_second_sides_figures(two, build_run, command):
+def test_bencher_format_uses_second_side(two, build_run, command):
     _, printed, _ = command("compare", *two, "--format", "bmf")
     p50 = json.loads(printed)["uvicorn/latency"]["p50_ms"]
     assert p50["value"] == pytest.approx(3.73, abs=0.01)
@@ -92,7 +92,7 @@ def test_the_summary_says_first_what_failed(two, command):
     assert (code, "**Passed.** slower by more than 30%: none." in passed) == (0, True)
 
 
-def test_each_setup_is_compared_with_its_base(build_run, command):
+def test_each_setup_is_compared_with_base(build_run, command):
     labels = ("gunicorn-base", "gunicorn", "uvicorn-base", "uvicorn")
     run = build_run(labels=labels, blocks=6, change=slowed({"uvicorn": 2.0}))
     found = json.loads(command("compare", run.path, "--json")[1])
@@ -131,7 +131,7 @@ def job(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("slower", [0.0, 0.2])
-def test_the_steps_of_the_workflow_end_as_the_rule_says(job, build_run, slower):
+def test_workflow_steps_follow_the_rule(job, build_run, slower):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
     change = slowed({"gunicorn": 1 + slower}, rate=True)
@@ -147,7 +147,7 @@ def test_the_steps_of_the_workflow_end_as_the_rule_says(job, build_run, slower):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.timeout(900)
-def test_its_measurement_serves_the_base_and_the_branch_side_by_side(job, free_port):
+def test_workflow_serves_base_beside_branch(job, free_port):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     # A machine that runs tests is busy: what it finds is not judged.
     shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))

@@ -48,7 +48,7 @@ def rows(printed):
     return [line.split() for line in printed.splitlines()]
 
 
-def test_setups_tests_knobs_and_how_long_it_takes_are_reported(dry_run, study, monkeypatch):
+def test_dry_run_reports_the_plan(dry_run, study, monkeypatch):
     monkeypatch.setenv("THREADS", "4")
     printed = dry_run(study, "--seed", "7")
     assert printed.startswith("Two [setups]\n12 trials in 2 blocks, about 0.9 minutes, into ")
@@ -59,7 +59,7 @@ def test_setups_tests_knobs_and_how_long_it_takes_are_reported(dry_run, study, m
     assert "7. The first block: latency: " in printed
 
 
-def test_what_would_be_left_out_is_reported_with_its_reason(dry_run, study):
+def test_dry_run_reports_omitted_setups(dry_run, study):
     text = STUDY.replace("[tests.latency]", '[tests.latency]\npath = "/async/"')
     study.write_text(text.replace('"uvicorn"', '"uvicorn", "gunicorn-gevent"'))
     printed = dry_run(study, "--setups", "uvicorn,gunicorn-gevent")
@@ -67,7 +67,7 @@ def test_what_would_be_left_out_is_reported_with_its_reason(dry_run, study):
     assert "\n6 trials in 2 blocks" in printed
 
 
-def test_a_run_that_would_not_begin_fails_with_the_reason(command, study, free_port):
+def test_dry_run_fails_with_the_reason(command, study, free_port):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", free_port))
         listener.listen()
@@ -82,7 +82,7 @@ def test_a_project_is_not_loaded(dry_run, study, tmp_path_factory):
     assert "the project was not loaded" in dry_run(study, "--app", project)
 
 
-def test_only_the_setups_that_are_named_are_run_and_one_of_them_is_the_baseline(dry_run, study):
+def test_named_setups_include_the_baseline(dry_run, study):
     printed = dry_run(study, "--setups", "two, gunicorn")
     assert "8 trials in 2 blocks" in printed
     assert BASELINE in rows(printed)
@@ -90,7 +90,7 @@ def test_only_the_setups_that_are_named_are_run_and_one_of_them_is_the_baseline(
     assert ["two", "Gunicorn,", "the", "baseline", "WORKERS=2", "latency,", "throughput"] in rows(others)
 
 
-def test_a_rate_of_ones_own_is_that_of_all_latency_tests(dry_run, study):
+def test_rate_option_changes_latency_tests(dry_run, study):
     study.write_text(STUDY.replace("rate = 50", 'rate = "auto"'))
     assert "GET / at 50% of what the slowest setup holds" in dry_run(study)
     printed = dry_run(study, "--rate", "120")
@@ -98,20 +98,20 @@ def test_a_rate_of_ones_own_is_that_of_all_latency_tests(dry_run, study):
     assert "slowest" not in printed
 
 
-def test_minutes_say_how_many_blocks_there_are(dry_run):
+def test_minutes_option_sets_blocks(dry_run):
     printed = dry_run("first-look", "--setups", "gunicorn,uvicorn", "--minutes", "4")
     found = re.search(r"trials in (\d+) blocks, about ([0-9.]+) minutes", printed)
     assert int(found[1]) > 2
     assert float(found[2]) <= 4.0
 
 
-def test_duplicate_baseline_without_study_measures_first_look(dry_run):
+def test_duplicate_baseline_defaults_to_first_look(dry_run):
     printed = dry_run("--duplicate-baseline", "--setups", "gunicorn")
     assert "12 trials in 3 blocks" in printed
     assert "-first-look" in printed
 
 
-def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(dry_run):
+def test_hopless_option_doubles_asgi_setups(dry_run):
     named = dry_run("first-look", "--setups", "uvicorn,uvicorn-hopless")
     assert "uvicorn-hopless" in named
     assert "gunicorn" not in named
@@ -122,7 +122,7 @@ def test_with_hopless_each_asgi_setup_comes_twice_and_wsgi_says_why_it_cannot(dr
     assert dry_run("channels-hops", "--hopless") == dry_run("channels-hops")  # which has it already
 
 
-def test_a_change_is_measured_side_by_side_with_its_base(dry_run, command):
+def test_base_option_measures_a_change(dry_run, command):
     given = ("--app", "docs/examples/chat", "--base", "docs/examples/chat")
     printed = dry_run(*given, "--setups", "gunicorn,uvicorn", "--hopless")
     assert re.search(r"\ngunicorn-base +Gunicorn, base, the baseline", printed)
@@ -143,9 +143,7 @@ def mine(tmp_path):
     return file
 
 
-def test_a_journey_of_ones_own_is_measured_in_a_study_of_its_own_and_the_password_is_not_reported(
-    dry_run, monkeypatch, mine
-):
+def test_own_journey_hides_the_password(dry_run, monkeypatch, mine):
     printed = dry_run("--journey", mine)
     assert "the journey mine at /shop/, 20 users" in printed
     assert "the journey mine at /shop/, 1 new users a second" in printed
@@ -174,7 +172,7 @@ def test_a_journey_of_ones_own_is_measured_in_a_study_of_its_own_and_the_passwor
         (LOGIN, None, "set JOURNEY_PASSWORD to the password of ada"),
     ],
 )
-def test_a_journey_or_a_sign_in_that_makes_no_sense_is_one_line(command, monkeypatch, mine, arguments, cookie, says):
+def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, arguments, cookie, says):
     broken = mine.with_name("broken.py")
     broken.write_text(JOURNEY.replace("/shop/", "shop"))
     if cookie:
@@ -184,6 +182,6 @@ def test_a_journey_or_a_sign_in_that_makes_no_sense_is_one_line(command, monkeyp
     assert (code, errors.count("\n"), says in errors) == (1, 1, True), errors
 
 
-def test_a_cookie_in_the_environment_signs_in_nobody_who_walks_another_journey(dry_run, monkeypatch):
+def test_cookie_affects_only_own_journeys(dry_run, monkeypatch):
     monkeypatch.setenv(sign_in.COOKIE, "sessionid=1")
     assert "signed in" not in dry_run("scale")

@@ -19,7 +19,7 @@ from loadtests.observe.top_processes import Taker, Takers
 COMMANDS = sorted(path.name for path in (ROOT / "loadtests" / "commands").glob("*.py"))
 
 
-def test_a_terminal_shows_what_is_reported_as_it_is_and_clears_it_at_the_end():
+def test_terminal_clears_the_progress():
     text = io.StringIO()
     with waiting(Console(file=text, width=120, force_terminal=True, color_system=None)) as report:
         assert "preparing ..." in text.getvalue()
@@ -30,7 +30,7 @@ def test_a_terminal_shows_what_is_reported_as_it_is_and_clears_it_at_the_end():
     assert shown.endswith("\x1b[1A\x1b[2K")  # a line up, and empty
 
 
-def test_without_a_terminal_it_is_a_line_a_thing():
+def test_progress_without_terminal_is_lines():
     text = io.StringIO()
     with waiting(Console(file=text, width=20), "preparing") as report:
         report("preparing the project of [mine]")
@@ -52,14 +52,14 @@ def waits_for(node, inside=False):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_shows_something_before_it_imports_what_takes_its_time(name):
+def test_command_shows_progress_before_imports(name):
     tree = ast.parse((ROOT / "loadtests" / "commands" / name).read_text(encoding="utf-8"))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command"]
     modules = {module for function in functions for module in waits_for(function)}
     assert {module for module in modules if not module.startswith("loadtests.commands.")} == set()
 
 
-def test_a_terminal_shows_what_is_waited_for_and_then_the_error():
+def test_terminal_shows_progress_then_error():
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "loadtests", "check", "nothing-of-this-name"]
     process = subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs)
@@ -93,9 +93,7 @@ BUSY = "busy: other programs use 50% of the cores; the cores are currently used 
         (0.1, False, True, False, "", 0, 0),
     ],
 )
-def test_who_takes_the_cores_is_said_and_at_a_terminal_whether_to_go_on_is_asked(
-    monkeypatch, capsys, share, anyway, terminal, answer, begins, asked, code
-):
+def test_busy_machine_asks_at_terminal(monkeypatch, capsys, share, anyway, terminal, answer, begins, asked, code):
     questions = []
     monkeypatch.setattr(doctor.top_processes, "watch", lambda rest: Takers((Taker("python", 7, share),)))
     monkeypatch.setattr(doctor.top_processes.psutil, "cpu_count", lambda: 2)

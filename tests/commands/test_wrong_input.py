@@ -141,7 +141,7 @@ def test_a_resumed_run_takes_nothing_else(refused, others, named):
         (("rnu",), "No such command 'rnu'"),
     ],
 )
-def test_what_is_mistyped_gets_one_line_that_leads_to_the_help(command, arguments, says):
+def test_mistyped_command_points_to_help(command, arguments, says):
     code, printed, errors = command(*arguments)
     assert (code, printed, errors.count("\n")) == (2, "", 1)
     assert errors.startswith("error: ")

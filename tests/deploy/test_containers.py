@@ -59,7 +59,7 @@ def by_default(text):
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 
-def test_compose_starts_a_run_and_as_many_workers_as_it_expects(compose):
+def test_compose_starts_expected_workers(compose):
     run, worker = compose["services"]["run"], compose["services"]["worker"]
     name, given = typed(by_default(run["command"]).split())
     address = run["networks"]["load"]["ipv4_address"]
@@ -83,14 +83,14 @@ def test_compose_run_can_be_continued(compose):
         assert commands[:3] == ["build", "up --detach worker", "run run"]
 
 
-def test_compose_worker_never_gets_address_of_run(compose):
+def test_compose_worker_never_gets_runs_address(compose):
     load = compose["networks"]["load"]["ipam"]["config"][0]
     run = ipaddress.ip_address(compose["services"]["run"]["networks"]["load"]["ipv4_address"])
     assert run in ipaddress.ip_network(load["subnet"])
     assert run not in ipaddress.ip_network(load["ip_range"])
 
 
-def test_compose_publishes_no_port_and_gives_the_token_as_a_file(compose):
+def test_compose_gives_token_as_file(compose):
     assert all("ports" not in one and "network_mode" not in one for one in compose["services"].values())
     assert compose["networks"]["load"]["internal"] is True
     for name, secret in (("run", "run_token"), ("worker", "workers_token")):
@@ -102,7 +102,7 @@ def test_compose_publishes_no_port_and_gives_the_token_as_a_file(compose):
     assert {one["environment"] for one in compose["secrets"].values()} == {"RUN_TOKEN", "WORKERS_TOKEN"}
 
 
-def test_kubernetes_starts_a_run_and_as_many_workers_as_it_expects(kubernetes, pods):
+def test_kubernetes_starts_expected_workers(kubernetes, pods):
     run, worker = (pods[name]["spec"]["containers"][0] for name in ("load-run", "load-workers"))
     name, given = typed(run["args"])
     assert (name, given["study"], given["master_bind"]) == ("run", "first-look", "$(POD_IP):5557")
@@ -141,7 +141,7 @@ def test_kubernetes_results_outlive_the_run(pods):
     assert mounts["results"] == "/srv/benchmark/results"
 
 
-def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
+def test_kubernetes_admits_only_workers_to_master(kubernetes, pods):
     policy = kubernetes["NetworkPolicy", "load-run"]["spec"]
     assert policy["podSelector"]["matchLabels"] == pods["load-run"]["metadata"]["labels"]
     [rule] = policy["ingress"]
@@ -157,7 +157,7 @@ def test_kubernetes_lets_workers_alone_through_to_the_master(kubernetes, pods):
     assert {one["port"] for one in names["ports"]} == {53}
 
 
-def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
+def test_kubernetes_runs_without_root(pods):
     for name, pod in pods.items():
         spec, first = pod["spec"], pod["spec"]["containers"][0]
         assert spec["securityContext"]["runAsNonRoot"] is True
@@ -171,7 +171,7 @@ def test_kubernetes_gives_the_token_as_a_file_and_nothing_to_root(pods):
         assert secret == f"{name}-token"
 
 
-def test_the_image_has_what_setup_needs_and_no_more():
+def test_image_contains_only_setup_requirements():
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     for line in re.findall(r"^COPY (.*)$", dockerfile, re.MULTILINE):
         for source in [word for word in line.split() if not word.startswith("--")][:-1]:

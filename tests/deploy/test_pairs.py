@@ -64,11 +64,11 @@ def pair(request, tmp_path):
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_a_script_is_one_for_any_posix_shell(script):
+def test_pair_scripts_are_posix_shell(script):
     require_posix(script, sourced=("common.sh", "pair.sh"))
 
 
-def test_instances_are_made_for_whoever_asks_once_and_cost_money(tmp_path):
+def test_instances_start_only_after_consent(tmp_path):
     pair = CloudPair(tmp_path)
     done = pair.run("up.sh")
     assert done.returncode == 0, done.stderr
@@ -83,7 +83,7 @@ def test_instances_are_made_for_whoever_asks_once_and_cost_money(tmp_path):
     assert (again.returncode, again.stderr) == (1, "cloud: there is a pair, or a part of one: make cloud-down first\n")
 
 
-def test_the_client_of_virtual_machines_is_let_in_at_the_server(tmp_path):
+def test_server_admits_the_client(tmp_path):
     pair = VirtualPair(tmp_path)
     assert "make vm-down" in pair.make().stdout
     assert (pair.state / "noted").exists()
@@ -92,7 +92,7 @@ def test_the_client_of_virtual_machines_is_let_in_at_the_server(tmp_path):
 
 
 @pytest.mark.parametrize("status", [0, 3])
-def test_a_study_is_run_from_the_client_and_its_folder_fetched_also_where_it_fails(pair, status):
+def test_failed_study_is_fetched_as_well(pair, status):
     pair.make()
     pair.ssh_ends_with(status)
     done = pair.run("bench.sh", "my study's $(reboot).toml")
@@ -109,7 +109,7 @@ def test_a_step_that_fails_ends_it(pair):
     assert "loadtests run" not in pair.calls()
 
 
-def test_without_a_pair_nothing_is_asked_of_anybody(pair):
+def test_commands_without_pair_do_nothing(pair):
     for name, arguments in (("bench.sh", ["first-look"]), ("down.sh", [])):
         done = pair.run(name, *arguments)
         assert done.returncode == 1
@@ -117,7 +117,7 @@ def test_without_a_pair_nothing_is_asked_of_anybody(pair):
     assert not pair.log.exists()
 
 
-def test_a_pair_is_forgotten_only_when_it_is_gone(pair):
+def test_pair_is_forgotten_after_deletion(pair):
     pair.make()
     pair.stand_in(pair.program, "exit 1")
     assert pair.run("down.sh").returncode == 1
@@ -127,7 +127,7 @@ def test_a_pair_is_forgotten_only_when_it_is_gone(pair):
     assert not pair.state.exists()
 
 
-def test_ssh_is_let_in_from_the_caller_alone_and_instances_end_themselves():
+def test_only_the_caller_reaches_ssh():
     text = (DEPLOY / "cloud" / "main.tf").read_text()
     assert text.count('"0.0.0.0/0"') == 2  # the way out, twice
     assert 'cidr_blocks = ["${var.caller}/32"]' in text
@@ -135,7 +135,7 @@ def test_ssh_is_let_in_from_the_caller_alone_and_instances_end_themselves():
     assert "shutdown -h +" in text
 
 
-def test_the_addresses_of_the_scripts_are_those_of_the_virtual_machines():
+def test_scripts_use_addresses_of_virtual_machines():
     machines = (DEPLOY / "vagrant" / "Vagrantfile").read_text()
     assert '"server" => "192.168.57.12"' in machines
     assert "\nserver=192.168.57.12 " in (DEPLOY / "vagrant" / "common.sh").read_text()
@@ -153,7 +153,7 @@ def written(folder, *names):
 
 
 @needs_rsync
-def test_copying_the_project_into_a_machine_again_keeps_what_was_made_there(tmp_path):
+def test_copying_again_keeps_created_files(tmp_path):
     """With the arguments of the Vagrantfile, as Vagrant hands them to rsync."""
     host = written(tmp_path / "host", "README.md", "results/reference/run.json")
     guest = written(tmp_path / "guest", "removed.py", *MADE_THERE)
@@ -167,7 +167,7 @@ def test_copying_the_project_into_a_machine_again_keeps_what_was_made_there(tmp_
 
 
 @needs_rsync
-def test_runs_of_a_virtual_machine_are_fetched_and_those_here_left_alone(tmp_path):
+def test_fetching_runs_keeps_local_runs(tmp_path):
     pair = VirtualPair(tmp_path)
     guest = written(tmp_path / "guest", "results/reference/run.json", *MADE_THERE)
     written(pair.project, "results/reference/run.json")
@@ -180,7 +180,7 @@ def test_runs_of_a_virtual_machine_are_fetched_and_those_here_left_alone(tmp_pat
     assert (pair.project / "results/reference/run.json").read_text() == "results/reference/run.json of project"
 
 
-def test_without_a_virtual_machine_one_line_says_so(tmp_path):
+def test_missing_virtual_machine_is_reported(tmp_path):
     pair = VirtualPair(tmp_path)
     pair.stand_in("vagrant", "exit 1")
     found = pair.run("results.sh")

@@ -30,7 +30,7 @@ def setup(project, **environment):
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
-def test_an_environment_is_ready_once_it_is_complete_by_itself(project):
+def test_environment_is_ready_when_complete(project):
     """Neither packages of another environment stand in for its own, nor what its folder had before."""
     others = project / "others"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", others, PACKAGE], check=True)
@@ -86,7 +86,7 @@ def installed(project, monkeypatch):
     return install
 
 
-def test_what_cannot_be_imported_is_named_with_the_reason(project, installed):
+def test_failed_import_names_the_reason(project, installed):
     installed("good", {"good.py": "print('hello')", "good_too/__init__.py": ""})
     installed("below", {"shared/below/__init__.py": "", "shared/below/deep/__init__.py": "import nothing_like_it"})
     installed("program", {"../bin/program": ""})

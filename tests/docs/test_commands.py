@@ -117,14 +117,14 @@ def test_there_are_commands_to_look_at():
     assert {"README.md", "talk.rst", "2016.rst"} <= {one.page for one in OURS}
 
 
-def test_the_variables_before_a_command_are_knobs():
+def test_variables_before_commands_are_knobs():
     variables = [(one.page, variable) for one in COMMANDS for variable in one.variables]
     names = {*setups.KNOBS, *setups.prefixed(dict.fromkeys(setups.KNOBS, "")), "LOAD_TOKEN_FILE"}
     assert [one for one in variables if one[1].partition("=")[0] not in names] == []
 
 
 @pytest.mark.parametrize("command", OURS, ids=shown)
-def test_its_options_are_those_of_the_command(command):
+def test_options_in_docs_exist(command):
     found = typer.main.get_command(app)
     words = list(command.words[3:])
     while hasattr(found, "commands"):
@@ -138,7 +138,7 @@ def test_its_options_are_those_of_the_command(command):
 
 
 @pytest.mark.parametrize("command", MAKE, ids=shown)
-def test_make_knows_the_target_and_its_variables(command):
+def test_make_targets_in_docs_exist(command):
     variables = dict(word.split("=", 1) for word in command.words[1:] if "=" in word)
     assert set(variables) <= set(re.findall(r"^([A-Z_]+) \?=", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     assert variables.get("STUDY", "first-look") in studies.names()
@@ -148,7 +148,7 @@ def test_make_knows_the_target_and_its_variables(command):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", WHOLE, ids=shown)
-def test_it_does_what_it_is_there_for(command, folder, free_port, tmp_path, monkeypatch):
+def test_command_in_docs_works(command, folder, free_port, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setattr(files, "RESULTS", folder / "results")
     exported = (f"PORT={free_port}", "BROWSER=true", "JOURNEY_PASSWORD=secret")

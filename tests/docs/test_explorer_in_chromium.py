@@ -67,7 +67,7 @@ def found(tmp_path_factory):
     return probed(folder / "page.html", tmp_path_factory.mktemp("profile"), *flags)
 
 
-def test_it_shows_what_the_address_says_the_best_first(found):
+def test_explorer_shows_the_addressed_view(found):
     with (ROOT / "results" / RUN / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["test"] == "throughput"]
     best = sorted(rows, key=lambda row: -float(row["rps"]))
@@ -76,7 +76,7 @@ def test_it_shows_what_the_address_says_the_best_first(found):
     assert {"gunicorn", "daphne-ipc", "ASGI over a channel layer"} <= set(found["texts"])
 
 
-def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found):
+def test_explorer_keeps_choices_in_address(found):
     assert [cells[0] for cells in found["filtered"]] == ["daphne-ipc", "daphne-redis", "uvicorn"]
     assert [cells[0] for cells in found["picked"]] == ["daphne-ipc", "daphne-redis"]
     for part in ("test=throughput", "metric=rps", "sort=setup", "filter=channel+layer", "without=uvicorn"):
@@ -84,7 +84,7 @@ def test_it_sorts_filters_and_keeps_in_its_address_what_is_picked(found):
     assert found["judged"] == "p50_ms"
 
 
-def test_it_loads_nothing_but_its_own_and_fits_a_phone(found):
+def test_explorer_loads_only_own_files(found):
     assert {Path(address).name for address in found["loaded"]} == {"explorer.js", "vega.js"}
     assert all(address.startswith("file:") for address in found["loaded"])
     assert found["errors"] == []

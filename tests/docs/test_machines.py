@@ -16,14 +16,14 @@ def text_of(file):
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_is_one_for_any_posix_shell(name):
+def test_machine_scripts_are_posix_shell(name):
     script = ROOT / "deploy" / name
     assert script.read_text(encoding="utf-8").startswith("#!/bin/sh\n")
     assert script.stat().st_mode & 0o111
     subprocess.run(["sh", "-n", str(script)], check=True)
 
 
-def test_provisioning_finds_the_versions_that_the_project_needs():
+def test_provisioning_finds_required_versions():
     patterns = re.findall(r"""sed -n '([^']+)' "\$project/([a-z.]+)\"""", text_of("deploy/provision.sh"))
     assert {file for _, file in patterns} == {"pyproject.toml", "package.json"}
     for pattern, file in patterns:
@@ -48,7 +48,7 @@ def test_vagrant_accepts_the_vagrantfile(tmp_path, folder):
     assert said.returncode == 0, said.stdout + said.stderr
 
 
-def test_hosted_integration_calls_the_targets_of_ours():
+def test_hosted_integration_calls_our_targets():
     ours = re.findall(r"^make \w+$", text_of(".ci/run"), re.MULTILINE)
     assert ours
     assert set(ours) <= set(re.findall(r"- run: (make \w+)$", text_of(".github/workflows/ci.yml"), re.MULTILINE))

@@ -56,7 +56,7 @@ def pages():
             yield page.name, page.read_text(encoding="utf-8")
 
 
-def test_the_keys_of_a_study_are_those_on_its_page():
+def test_study_keys_match_their_page():
     keys = keys_of({"latency": FIXED}, nonsense=1)
     keys |= keys_of({"latency": FIXED}, {"setup": "gunicorn", "nonsense": 1})
     keys |= keys_of({"latency": {**FIXED, "requests": [{"nonsense": 1}]}})
@@ -67,7 +67,7 @@ def test_the_keys_of_a_study_are_those_on_its_page():
     assert set(re.findall(r"``([^`]+)``", " ".join(definitions))) | of_file >= keys
 
 
-def test_the_example_of_a_study_is_one(tmp_path):
+def test_study_example_is_valid(tmp_path):
     page = text_of("docs/reference/studies.rst")
     example = page.partition(".. code-block:: toml\n")[2].partition("\nThe file\n")[0]
     file = tmp_path / "example.toml"
@@ -76,13 +76,13 @@ def test_the_example_of_a_study_is_one(tmp_path):
     assert {entry.setup for entry in study.entries} <= set(setups.known())
 
 
-def test_every_key_of_a_committed_run_is_a_field_of_its_type():
+def test_keys_of_committed_runs_are_fields():
     documented = {"schema", *(field.name for field in dataclasses.fields(RunRecord))}
     for file in ROOT.glob("results/reference-*/run.json"):
         assert set(json.loads(file.read_text(encoding="utf-8"))) <= documented, file
 
 
-def test_what_is_kept_is_on_the_page_of_what_it_does():
+def test_stored_data_is_on_its_page():
     sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "loadtests").rglob("*.py"))
     folders = re.findall(r"folders\.(?:make|private)\(\"([a-z]+)\"", sources)
     assert {"serve", "profile"} <= set(folders)
@@ -91,7 +91,7 @@ def test_what_is_kept_is_on_the_page_of_what_it_does():
     assert [name for name in names if name not in page] == []
 
 
-def test_the_knobs_and_their_bounds_are_on_their_page():
+def test_knobs_with_bounds_are_documented():
     rows = dict(re.findall(r"^``([A-Z_]+)``  +(.*)$", text_of("docs/setups.rst"), re.MULTILINE))
     assert list(rows) == [*setups.KNOBS, "DATABASE_URL"]
     for name, knob in setups.KNOBS.items():
@@ -99,7 +99,7 @@ def test_the_knobs_and_their_bounds_are_on_their_page():
             assert rows[name].startswith(" to ".join(bounds))
 
 
-def test_the_make_targets_and_the_commands_that_pages_name_exist(commands):
+def test_documented_targets_exist(commands):
     targets = set(re.findall(r"^([a-z0-9-]+):", text_of("Makefile"), flags=re.MULTILINE))
     known = {name.split()[0] for name in commands}
     for name, text in pages():
@@ -108,7 +108,7 @@ def test_the_make_targets_and_the_commands_that_pages_name_exist(commands):
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name
 
 
-def test_there_are_at_most_25_pages_that_people_write():
+def test_people_write_at_most_25_pages():
     written = {*ROOT.glob("docs/*.rst"), *ROOT.glob("docs/background/*.rst"), *ROOT.glob("docs/reference/*.rst")}
     assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 25
 
@@ -136,7 +136,7 @@ def test_every_field_is_described(kind):
 
 
 @pytest.mark.parametrize("name", [*from_types.TYPES, "summary"])
-def test_a_schema_is_made_of_the_types(name):
+def test_schemas_match_the_types(name):
     schema = from_types.schema(name)
     assert schema["$id"] == f"{name}.schema.json"
     assert schema["title"]

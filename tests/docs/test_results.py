@@ -55,7 +55,7 @@ def change(run, **values):
     (run / "run.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
-def test_the_newest_run_of_a_study_comes_first_and_a_study_on_another_database_is_one_of_its_own(results):
+def test_newest_run_comes_first(results):
     later = shutil.copytree(results / FIRST_LOOK, results / "reference-2026-12-24-first-look")
     change(later, created=LATER)
     runs = References(results).studies["first-look"]
@@ -75,7 +75,7 @@ def test_the_newest_run_of_a_study_comes_first_and_a_study_on_another_database_i
     assert f"the only reference run of this study, of 2026-12-24 on {run.machine}" in page
 
 
-def test_the_load_test_of_2016_stands_next_to_its_repetition(build_run):
+def test_original_load_test_has_its_repetition(build_run):
     labels = ("2016-gunicorn", "2016-daphne-ipc")
     tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
 
@@ -116,13 +116,13 @@ def half_a_trial(run):
     ],
     ids=["no run.json", "cut off", "not ended", "no trials", "half a trial", "no chart", "no summary"],
 )
-def test_a_run_that_is_not_whole_is_an_error_that_says_what_to_do(results, break_run, said):
+def test_incomplete_run_is_an_error(results, break_run, said):
     break_run(results / FIRST_LOOK)
     with pytest.raises(ExtensionError, match=rf"results/{FIRST_LOOK} {said}"):
         print(References(results).studies)
 
 
-def test_a_figure_of_a_run_is_what_its_summary_says(roles):
+def test_value_of_run_matches_summary(roles):
     found, page = roles["measured"].found("first-look gunicorn throughput")
     newest = max(ROOT.glob("results/reference-*-first-look"))
     lines = (newest / "summary.csv").read_text(encoding="utf-8").splitlines()
@@ -145,12 +145,12 @@ def test_a_figure_of_a_run_is_what_its_summary_says(roles):
         ("share", "nonsense web: thread hops", "no reference profile of nonsense"),
     ],
 )
-def test_a_figure_that_cannot_be_had_is_reported(roles, role, asked, said):
+def test_missing_value_is_reported(roles, role, asked, said):
     with pytest.raises(LookupError, match=said):
         roles[role].found(asked)
 
 
-def test_a_share_is_that_of_the_newest_profile_of_the_setup(tmp_path, monkeypatch):
+def test_share_comes_from_newest_profile(tmp_path, monkeypatch):
     for day, share in (("21", 0.3), ("22", 0.4)):
         folder = tmp_path / f"reference-2026-11-{day}-profile-uvicorn"
         folder.mkdir()
@@ -200,7 +200,7 @@ def sentences():
     return " ".join([*texts, *(file.read_text(encoding="utf-8") for file in files)])
 
 
-def test_no_figure_is_typed_by_hand_and_each_ratio_is_held_to_what_is_claimed(sentences):
+def test_ratios_are_checked_not_typed(sentences):
     typed = re.sub(r":\w+:`[^`]*`", "", sentences)
     units = r"\s*(?:%(?! interval)|x\b|×|ms\b|s\b|MB\b|times\b|rps\b|requests\b|percent\b)"
     assert re.findall(rf"×\s*\d[\d.,]*|\d[\d.,]*{units}", typed) == []
@@ -289,7 +289,7 @@ def test_unpinned_database_is_refused(results, monkeypatch):
     assert "wasn't pinned" in evidence.problem(OTHER.replace("other", "other-postgresql"))
 
 
-def test_it_has_fourteen_rows_at_most_with_a_figure_and_three_lines_each():
+def test_readme_table_has_few_rows():
     rows = advice.rows()
     assert 0 < len(rows) <= 14
     for row in rows:
@@ -298,7 +298,7 @@ def test_it_has_fourteen_rows_at_most_with_a_figure_and_three_lines_each():
         assert len(shown) <= 320, row.name
 
 
-def test_findings_are_of_studies_that_have_a_run_and_more_than_three_figures_are_a_table():
+def test_findings_have_runs_or_tables():
     runs = " ".join(folder.name for folder in ROOT.glob("results/reference-*"))
     for file in FINDINGS:
         assert file.stem in runs
@@ -307,7 +307,7 @@ def test_findings_are_of_studies_that_have_a_run_and_more_than_three_figures_are
             assert len(re.findall(r":(?!doc|ref)[a-z]+:`", part)) <= 3, f"{file.name}: {part}"
 
 
-def test_a_row_has_a_chart_of_its_bars(tmp_path, monkeypatch):
+def test_row_has_bar_chart(tmp_path, monkeypatch):
     for run in ROOT.glob("results/reference-*-first-look"):
         (tmp_path / run.name).symlink_to(run)
     monkeypatch.setattr(advice, "REFERENCES", References(tmp_path))

@@ -20,7 +20,7 @@ def page(site):
     return lambda name: (site / f"{name}.html").read_text(encoding="utf-8")
 
 
-def test_all_that_the_code_has_is_on_its_page(page, commands):
+def test_everything_in_code_is_documented(page, commands):
     of_commands = page("reference/commands")
     options = {option for one in commands.values() for parameter in one.params for option in parameter.opts}
     ids = {f'id="{make_id(f"command-{name}")}"' for name in commands}
@@ -33,7 +33,7 @@ def test_all_that_the_code_has_is_on_its_page(page, commands):
         assert [name for name in names if name not in found] == []
 
 
-def test_every_committed_run_has_its_page_and_its_report(site, page):
+def test_committed_run_has_page_with_report(site, page):
     listed = page("results/index")
     for file in ROOT.glob("results/reference-*/run.json"):
         study = json.loads(file.read_text(encoding="utf-8"))["study"]["name"]
@@ -45,7 +45,7 @@ def test_every_committed_run_has_its_page_and_its_report(site, page):
     assert "requests/s" in listed
 
 
-def test_every_link_from_a_study_to_a_file_has_its_file(site):
+def test_study_links_have_files(site):
     for found in site.glob("results/*.html"):
         text = found.read_text(encoding="utf-8")
         for target in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#?]+)', text):

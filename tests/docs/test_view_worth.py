@@ -11,7 +11,7 @@ from loadtests.analyse import cost_model
 pytestmark = pytest.mark.slow  # reads three committed runs
 
 
-def test_chart_names_its_finding_and_servers():
+def test_chart_names_its_finding():
     svg, words = view_worth.chart()
     assert view_worth.title() in svg
     assert re.fullmatch(
@@ -22,19 +22,19 @@ def test_chart_names_its_finding_and_servers():
     assert all(f"{label} ×" in words for label in reference_model.shown())
 
 
-def test_table_has_a_row_for_each_setup():
+def test_table_has_row_per_setup():
     lines = "\n".join(view_worth.table())
     assert all(f"* - ``{label}``" in lines for label in (cost_model.BASELINE, *reference_model.shown()))
 
 
-def test_errors_are_of_views_not_in_the_model():
+def test_errors_cover_views_outside_model():
     lines = list(view_worth.errors())
     assert sum(line.startswith("   * - ``/") for line in lines) == len(reference_model.held_out()) >= 12
     assert not any("``/json``" in line for line in lines)
     assert [line[:8] for line in lines[-3:] if line] == ["- WSGI: ", "- ASGI: "]
 
 
-def test_shipped_model_is_of_the_newest_run():
+def test_shipped_model_is_of_newest_run():
     shipped = cost_model.SHIPPED.read_text(encoding="utf-8")
     message = "update it: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
     assert shipped == cost_model.encoded(reference_model.model()), message

@@ -50,7 +50,7 @@ def test_a_replaced_word_stays_out(word):
     assert found == [], f"write {REPLACED[word]} instead"
 
 
-def test_no_function_or_class_member_has_a_name_that_says_nothing():
+def test_no_member_name_is_meaningless():
     found = []
     for file in (file for file in files() if file.suffix == ".py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from endpoints.counting import _NUMBERS, Counter
 
 
-def test_no_request_is_lost_or_fails_when_many_threads_begin_at_once(tmp_path):
+def test_concurrent_requests_are_all_counted(tmp_path):
     counter = Counter(tmp_path)
     begin = threading.Barrier(8)
 

@@ -34,7 +34,7 @@ def waits(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(bool(needs.missing_needs(["postgresql"])), reason="no PostgreSQL: apt-get install postgresql")
-def test_as_many_waits_are_shown_as_requests_waited_for_djangos_pool(waits):
+def test_pool_waits_are_counted(waits):
     leave, held = threading.Event(), []
 
     def hold():

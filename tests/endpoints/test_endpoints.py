@@ -17,7 +17,7 @@ MS = b"ms must be a whole number from 0 to 10000\n"
 
 
 @pytest.mark.parametrize("path", ["/", "/async/", "/healthz", "/wait?ms=0", "/async/wait?ms=0", "/cpu?ms=0"])
-def test_plain_endpoints_and_those_that_wait_answer_ok(ask, path):
+def test_simple_endpoints_answer_ok(ask, path):
     assert ask("get", path) == (200, HTML, b"OK")
 
 
@@ -42,7 +42,7 @@ def test_plain_endpoints_and_those_that_wait_answer_ok(ask, path):
         ("get", "/error/", 500, b""),
     ],
 )
-def test_what_makes_no_sense_has_its_status_and_says_why(ask, method, path, status, says):
+def test_invalid_parameters_explain_the_status(ask, method, path, status, says):
     found, _, body = ask(method, path, **({"data": {"file": "a text field"}} if method == "post" else {}))
     assert found == status
     assert says in body
@@ -50,7 +50,7 @@ def test_what_makes_no_sense_has_its_status_and_says_why(ask, method, path, stat
 
 
 @pytest.mark.parametrize("body", [b"\0\xff", MB_4], ids=["two bytes", "4 MB"])
-def test_echo_returns_the_body_and_its_type(ask, body):
+def test_echo_returns_body_with_type(ask, body):
     assert ask("post", "/echo", data=body, content_type="application/x-thing") == (200, "application/x-thing", body)
 
 
@@ -78,7 +78,7 @@ def test_stream_sends_its_chunks_in_order(answers):
         assert (response.streaming, body) == (True, b"0011223344556677889900")
 
 
-def test_the_template_makes_a_page_of_a_hundred_rows(ask):
+def test_template_has_a_hundred_rows(ask):
     status, content_type, body = ask("get", "/template")
     page = body.decode()
     assert (status, content_type) == (200, HTML)
@@ -87,7 +87,7 @@ def test_the_template_makes_a_page_of_a_hundred_rows(ask):
     assert "22 July 2016" in page
 
 
-def test_the_sync_view_sleeps_in_its_thread(wsgi, monkeypatch):
+def test_sync_view_sleeps_in_its_thread(wsgi, monkeypatch):
     slept = []
     monkeypatch.setattr(wait.time, "sleep", slept.append)
     assert wsgi.get("/wait?ms=1234").content == b"OK"
@@ -112,7 +112,7 @@ def test_async_views_wait_side_by_side(asgi, monkeypatch):
     assert slept == [0.3] * 20
 
 
-def test_cpu_uses_as_much_cpu_time_of_its_thread_as_asked(wsgi, monkeypatch):
+def test_cpu_view_uses_requested_time(wsgi, monkeypatch):
     clock = iter([5.0, 5.001, 5.009, 5.011])
     monkeypatch.setattr(cpu.time, "thread_time", lambda: next(clock))
     assert wsgi.get("/cpu?ms=10").content == b"OK"
@@ -120,14 +120,14 @@ def test_cpu_uses_as_much_cpu_time_of_its_thread_as_asked(wsgi, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [0, 5, 3_000_000], ids=["empty", "in memory", "in a temporary file"])
-def test_an_upload_is_measured_and_hashed(ask, size):
+def test_upload_is_measured_then_hashed(ask, size):
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     form = encode_multipart("edge", {"other": "field", "file": SimpleUploadedFile("name.bin", content)})
     _, _, body = ask("post", "/upload", data=form, content_type="multipart/form-data; boundary=edge")
     assert json.loads(body) == {"bytes": size, "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def test_a_static_file_comes_with_whitenoises_headers_and_once(answers, wsgi):
+def test_static_file_has_whitenoise_headers(answers, wsgi):
     tag = wsgi.head("/static/small.css").headers["ETag"]
     for method, headers, status in (("get", {}, 200), ("head", {}, 200), ("get", {"if-none-match": tag}, 304)):
         for response, body in answers(method, "/static/small.css", headers=headers):

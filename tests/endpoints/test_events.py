@@ -11,14 +11,14 @@ THREE = b"id: 0\ndata: token\n\nid: 1\ndata: token\n\nid: 2\ndata: token\n\n"
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_events_are_numbered_and_alike_through_each_interface(answers, path):
+def test_events_are_equal_over_each_interface(answers, path):
     for response, body in answers("get", f"{path}?events=3&every=1"):
         assert (response.status_code, response.streaming, body) == (200, True, THREE)
         assert response.headers["Content-Type"] == "text/event-stream"
         assert (response.headers["Cache-Control"], response.headers["X-Accel-Buffering"]) == ("no-cache", "no")
 
 
-def test_a_sync_generator_can_be_asked_for_whatever_the_interface(answers, asgi):
+def test_sync_generator_works_over_each_interface(answers, asgi):
     for _, body in answers("get", "/events?events=3&every=1&generator=sync"):
         assert body == THREE
     own, sync = (asyncio.run(asgi.get(f"/events?every=1&{kind}")) for kind in ("", "generator=sync"))
@@ -26,7 +26,7 @@ def test_a_sync_generator_can_be_asked_for_whatever_the_interface(answers, asgi)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_data_of_events_can_be_large_and_head_has_none(answers, path):
+def test_events_may_be_large(answers, path):
     for _, body in answers("get", f"{path}?events=2&every=1&size=100000"):
         assert body == b"".join(b"id: %d\ndata: %s\n\n" % (number, b"x" * 100_000) for number in range(2))
     for response, body in answers("head", path):
@@ -46,14 +46,14 @@ def ended(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_end_of_a_generator_is_noted_through_each_interface(answers, ended, path):
+def test_end_of_generator_is_noted(answers, ended, path):
     assert all(answers("get", f"{path}?events=2&every=1&note=run.7"))
     [(note, ago_s)] = ended()
     assert (note, float(ago_s) >= 0) == ("7", True)
     assert ended("ru") == ended("another") == []
 
 
-def test_a_generator_that_is_closed_has_ended(ended):
+def test_closed_generator_has_ended(ended):
     streamed = events.paced(3, 0.0, note="run.1")
     assert ended() == []
     next(streamed)
@@ -73,7 +73,7 @@ def test_without_a_place_nothing_is_noted(monkeypatch):
     "query", ["events=10001", "events=-1", "every=10001", "every=soon", "generator=async", "size=1048577", "note=a/b"]
 )
 @pytest.mark.parametrize("path", PATHS)
-def test_parameters_that_make_no_sense_are_refused(answers, path, query):
+def test_invalid_event_parameters_are_refused(answers, path, query):
     for response, _ in answers("get", f"{path}?{query}"):
         assert response.status_code == 400
 
@@ -101,7 +101,7 @@ async def paced_sync(*given):
 
 
 @pytest.mark.parametrize("paced", [paced_sync, events.paced_async])
-def test_an_event_that_is_late_does_not_delay_those_after_it(clock, paced):
+def test_late_event_does_not_delay_others(clock, paced):
     async def moments():
         sent = []
         async for _ in paced(4, 0.05):
@@ -114,7 +114,7 @@ def test_an_event_that_is_late_does_not_delay_those_after_it(clock, paced):
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
 
 
-def test_nothing_is_sent_before_it_is_asked_for(clock):
+def test_nothing_is_sent_before_requested(clock):
     response = events.events(RequestFactory().get("/events?events=3&every=10000"))
     assert next(iter(response)) == events.event(0)
     assert clock == [100.0]

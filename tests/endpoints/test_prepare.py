@@ -48,7 +48,7 @@ def counts(url):
         return World.objects.count(), Fortune.objects.count()
 
 
-def test_it_migrates_and_fills_says_so_in_a_line_and_has_little_to_do_a_second_time(url):
+def test_prepare_fills_the_database_once(url):
     code, printed, errors = outcome(start(url))
     assert (code, errors, printed.count("\n")) == (0, "", 1)
     assert printed.startswith("ready: ")
@@ -65,7 +65,7 @@ def test_four_may_run_at_once(url):
     assert counts(url) == (10_000, 12)
 
 
-def test_what_was_left_half_filled_is_filled(database):
+def test_half_filled_table_is_completed(database):
     World.objects.filter(id__gt=100).delete()
     Fortune.objects.filter(id=3).update(message="other")
     call_command("prepare", stdout=io.StringIO())
@@ -86,7 +86,7 @@ def test_what_was_left_half_filled_is_filled(database):
         ("mysql://localhost/x", "sqlite:///FILE and postgresql:// are allowed"),
     ],
 )
-def test_a_database_that_cannot_be_had_is_one_line(url, word):
+def test_unavailable_database_is_reported(url, word):
     code, printed, errors = outcome(start(url))
     assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert word in errors

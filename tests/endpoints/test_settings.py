@@ -21,14 +21,14 @@ HERE = Path("/somewhere")
         ("sqlite:///x.sqlite3", "/somewhere/x.sqlite3"),
     ],
 )
-def test_the_database_is_sqlite_next_to_manage_py_unless_it_is_moved(url, file):
+def test_sqlite_is_the_default_database(url, file):
     database = databases({"DATABASE_URL": url, "CONN_MAX_AGE": ""}, HERE)["default"]
     assert (database["ENGINE"], database["NAME"]) == ("django.db.backends.sqlite3", Path(file))
     assert (database["OPTIONS"]["transaction_mode"], database["CONN_MAX_AGE"]) == ("IMMEDIATE", 0)
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
-def test_postgresql_has_a_pool_and_closes_nothing_itself(scheme):
+def test_postgresql_uses_a_pool(scheme):
     database = databases({"DATABASE_URL": f"{scheme}://me:p%40ss@db.example:5433/bench?sslmode=require"}, HERE)
     assert database["default"] == {
         "ENGINE": "django.db.backends.postgresql",
@@ -46,7 +46,7 @@ def test_postgresql_has_a_pool_and_closes_nothing_itself(scheme):
 
 
 @pytest.mark.parametrize(("seconds", "age"), [("0", 0), ("600", 600), ("none", None)])
-def test_a_said_age_of_connections_is_instead_of_the_pool(seconds, age):
+def test_connection_age_replaces_the_pool(seconds, age):
     environ = {"DATABASE_URL": "postgresql:///bench?host=/tmp", "CONN_MAX_AGE": seconds}
     database = databases(environ, HERE)["default"]
     assert database["CONN_MAX_AGE"] == age
@@ -65,7 +65,7 @@ def test_a_said_age_of_connections_is_instead_of_the_pool(seconds, age):
         ("usual+1-sync", [*USUAL, "endpoints.nothing.sync_nothing"]),
     ],
 )
-def test_middleware_is_that_of_most_projects_or_does_nothing(text, found):
+def test_middleware_is_typical_or_noop(text, found):
     assert middleware({} if text is None else {"MIDDLEWARES": text}) == found
     assert len(USUAL) == 7
 
@@ -76,7 +76,7 @@ def test_a_request_passes_through_it(ask, prefix, text):
         assert ask("get", f"{prefix}/")[::2] == (200, b"OK")
 
 
-def test_setups_that_share_a_redis_share_no_queue(monkeypatch):
+def test_setups_on_shared_redis_are_separate(monkeypatch):
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1/0")
     prefixes = set()
     for port in ("8000", "8001"):
@@ -96,13 +96,13 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_websockets_have_the_layer_that_is_asked_for(name):
+def test_websockets_use_the_requested_layer(name):
     environ = {"CHANNEL_LAYER": name, "IPC_DIR": "/somewhere/ipc", "RUN_DIR": "/somewhere"}
     assert layer(environ)["BACKEND"] == LAYERS[name]
 
 
 @pytest.mark.parametrize("name", ["redis", "pubsub"])
-def test_layers_over_redis_wait_for_it_as_long_as_it_takes(name):
+def test_redis_layers_wait_without_limit(name):
     [host] = layer({"CHANNEL_LAYER": name, "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]
     assert host == {"address": "unix:///run/mine/redis.sock", "socket_timeout": None, "max_connections": 4096}
     [host] = layer({"CHANNEL_LAYER": name, "REDIS_URL": "redis://there", "RUN_DIR": "/run/mine"})["CONFIG"]["hosts"]

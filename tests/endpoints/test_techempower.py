@@ -12,7 +12,7 @@ from endpoints.models import World
 from endpoints.rows import MESSAGES
 
 
-def test_json_is_a_message_in_an_object_and_plaintext_the_bare_one(ask, prefix):
+def test_json_differs_from_plaintext(ask, prefix):
     status, content_type, body = ask("get", f"{prefix}/json")
     assert (status, content_type, json.loads(body)) == (200, "application/json", {"message": "Hello, World!"})
     assert ask("get", f"{prefix}/plaintext") == (200, "text/plain", b"Hello, World!")
@@ -23,7 +23,7 @@ def is_a_row(row):
     return all(type(value) is int and 1 <= value <= 10_000 for value in row.values())
 
 
-def test_db_is_one_row_as_the_table_has_it(answers, prefix, database):
+def test_db_returns_a_row(answers, prefix, database):
     for response, body in answers("get", f"{prefix}/db"):
         assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
         row = json.loads(body)
@@ -49,7 +49,7 @@ def test_db_is_another_row_each_time(wsgi, database):
         ("", 1),
     ],
 )
-def test_the_number_of_queries_is_bounded_as_the_rules_say(answers, database, path, query, rows):
+def test_query_count_is_bounded(answers, database, path, query, rows):
     for response, body in answers("get", path + query):
         assert response.headers["Content-Type"] == "application/json"
         found = json.loads(body)
@@ -59,7 +59,7 @@ def test_the_number_of_queries_is_bounded_as_the_rules_say(answers, database, pa
 
 
 @pytest.mark.parametrize(("path", "verbs"), [("queries", ["SELECT"]), ("updates", ["SELECT", "UPDATE"])])
-def test_each_row_is_a_query_and_an_update_a_statement_of_its_own(wsgi, prefix, database, path, verbs):
+def test_each_row_is_a_separate_query(wsgi, prefix, database, path, verbs):
     with CaptureQueriesContext(connections["default"]) as captured:
         wsgi.get(f"{prefix}/{path}?queries=7")
     asked = [query["sql"] for query in captured.captured_queries]
@@ -79,7 +79,7 @@ def test_updates_are_in_the_table_afterwards(answers, prefix, database):
     assert len(changed) > len(answered) - 20  # one in 10,000 gets the number that it had
 
 
-def test_fortunes_are_an_escaped_sorted_table_with_the_added_one(ask, prefix, database):
+def test_fortunes_are_escaped_then_sorted(ask, prefix, database):
     status, content_type, body = ask("get", f"{prefix}/fortunes")
     page = body.decode()
     assert (status, content_type, page.startswith("<!DOCTYPE html>")) == (200, "text/html; charset=utf-8", True)

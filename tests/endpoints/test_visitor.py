@@ -30,7 +30,7 @@ def middleware(request):
 
 @pytest.mark.usefixtures("middleware", "signed_in")
 @pytest.mark.parametrize("what", FOUND)
-def test_it_is_read_for_whoever_sends_its_cookie(answers, prefix, what):
+def test_session_belongs_to_its_cookie(answers, prefix, what):
     for response, body in answers("get", f"{prefix}/{what}"):
         assert (response.status_code, json.loads(body)) == (200, FOUND[what])
 
@@ -46,13 +46,13 @@ def test_without_it_nobody_is_signed_in(answers, wsgi, asgi, prefix, what, cooki
 
 
 @pytest.mark.parametrize(("what", "queries"), [("session", 1), ("user", 2)])
-def test_a_session_is_a_query_and_its_user_another(wsgi, signed_in, what, queries):
+def test_session_costs_two_queries(wsgi, signed_in, what, queries):
     with CaptureQueriesContext(connections["default"]) as asked:
         wsgi.get(f"/{what}")
     assert len([one for one in asked.captured_queries if one["sql"].startswith("SELECT")]) == queries
 
 
-def test_a_session_that_was_signed_with_another_secret_is_made_anew_and_a_good_one_left_alone(wsgi, signed_in):
+def test_only_foreign_session_is_replaced(wsgi, signed_in):
     with override_settings(SECRET_KEY="another"):
         visitor.sign_in()
     assert wsgi.get("/user").status_code == 401

@@ -41,7 +41,7 @@ def with_node(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
 
-def test_a_job_reaches_the_generator_to_the_letter(with_node):
+def test_job_reaches_generator_unchanged(with_node):
     job = {"name": "a\x00\x1b[31m\t\u2028é", "body": "A" * 2**25, "seed": 2**63}
     with cluster.workers("generator", 1, None, ()) as [worker]:
         worker.write(job)
@@ -50,7 +50,7 @@ def test_a_job_reaches_the_generator_to_the_letter(with_node):
 
 
 @pytest.mark.parametrize("mb", [17, 40])
-def test_what_is_too_much_for_a_message_ends_the_load_in_a_line(with_node, mb):
+def test_oversized_message_ends_the_load(with_node, mb):
     with cluster.workers("generator", 1, None, ()) as [worker]:
         worker.write({"says": mb * 2**20})
         too_much = f"^a worker sent an invalid answer: the event read has {mb} MB; at most 16 MB are allowed$"
@@ -173,7 +173,7 @@ def test_nonsense_is_one_line(there, which, text, why):
     assert not CONTROL.search(str(raised.value))
 
 
-def test_a_worker_whose_master_is_silent_ends_itself(there):
+def test_worker_exits_if_master_is_silent(there):
     there(IMPATIENT)
     with cluster.workers("generator", 0, None, (Address("patient"),)) as [worker]:
         [master] = [one for one in psutil.Process().children() if cluster.MASTER in one.cmdline()]

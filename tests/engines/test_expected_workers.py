@@ -156,7 +156,7 @@ def wait_for_requests(cli):
     wait_for(lambda: sum(one.cpu_times().user for one in servers) > before + 0.1, "no requests")
 
 
-def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, worker, tmp_path):
+def test_two_workers_share_the_planned_load(cli, expecting, worker, tmp_path):
     run, workers = expecting(more=MORE), [worker(), worker()]
     _, errors = end_of(run, 2 * WITHIN_S)
     assert [end_of(one) for one in workers] == [
@@ -178,7 +178,7 @@ def test_two_workers_make_what_is_planned_and_end_with_the_run(cli, expecting, w
         ]
 
 
-def test_only_the_master_listens_where_it_was_said_and_nobody_else_learns_the_token(cli, under_way, free_port):
+def test_only_master_listens(cli, under_way, free_port):
     run, *workers = under_way()
     expected = {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
 
@@ -201,9 +201,7 @@ def test_only_the_master_listens_where_it_was_said_and_nobody_else_learns_the_to
     assert [end_of(one)[0] for one in workers] == [0, 0]
 
 
-def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begins(
-    cli, expecting, worker, free_port, tmp_path, token_file
-):
+def test_missing_workers_end_the_run_early(cli, expecting, worker, free_port, tmp_path, token_file):
     run = expecting(wait=f"{TOO_LONG_S}s")
     wait_for(lambda: running(cli, cluster.MASTER), "no master")
     good, stranger = worker(), worker(load_token.of_workers(load_token.drawn()))
@@ -229,7 +227,7 @@ def test_too_few_workers_and_others_that_are_refused_end_the_run_before_it_begin
     assert not (tmp_path / "run").exists()
 
 
-def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
+def test_lost_worker_ends_the_run(cli, under_way, tmp_path):
     run, lost, other = under_way()
     lost.kill()
     end_of(lost)
@@ -245,7 +243,7 @@ def test_a_worker_that_is_lost_ends_the_run(cli, under_way, tmp_path):
     assert end_of(other)[0] == 0
 
 
-def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, under_way, worker, tmp_path):
+def test_late_worker_replaces_a_lost_one(cli, under_way, worker, tmp_path):
     run, lost, other = under_way(duration="20s")
     late = worker()
     assert "Connected to the run" in late.stderr.readline()
@@ -258,7 +256,7 @@ def test_a_late_one_takes_no_part_until_one_of_its_machine_is_lost(cli, under_wa
     assert [end_of(one)[0] for one in (other, late)] == [0, 0]
 
 
-def test_without_a_master_workers_end_and_keep_their_part(cli, under_way, tmp_path):
+def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
     cli.env["XDG_CACHE_HOME"] = str(tmp_path)
     folder = tmp_path / "django-serving-benchmark" / "load-parts"
     folder.mkdir(parents=True)

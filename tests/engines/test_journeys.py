@@ -25,7 +25,7 @@ def load(survey, users=4, arrivals=None, think_s=THINK_S, **options):
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_every_request_of_a_closed_loop_is_counted_once(survey, processes):
+def test_closed_loop_requests_are_counted_once(survey, processes):
     server = survey()
     result = locust.run(load(server, processes=processes))
     counts = server.counts
@@ -56,7 +56,7 @@ def test_every_request_of_a_closed_loop_is_counted_once(survey, processes):
         ("forget", 20, 1, "lost-session", "led to /questionnaire/signed-out/"),
     ],
 )
-def test_mixed_up_and_lost_answers_and_sessions_are_found_every_one(survey, wrong, every, processes, kind, example):
+def test_every_wrong_answer_is_found(survey, wrong, every, processes, kind, example):
     server = survey(**{wrong: every})
     result = locust.run(load(server, processes=processes))
     assert result.errors == {kind: server.counts[wrong]}
@@ -69,7 +69,7 @@ def test_mixed_up_and_lost_answers_and_sessions_are_found_every_one(survey, wron
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize(("wrong", "kind"), [("fail", "status"), ("cut", "reset")])
-def test_what_fails_is_counted_by_kind_and_breaks_the_journey_off(survey, wrong, kind, method):
+def test_failures_are_counted_by_kind(survey, wrong, kind, method):
     server = survey(**{wrong: 20, "of": method})
     result = locust.run(load(server))
     assert result.errors == {kind: server.counts[wrong]}
@@ -80,7 +80,7 @@ def test_what_fails_is_counted_by_kind_and_breaks_the_journey_off(survey, wrong,
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_what_is_never_answered_is_given_up_or_unfinished(survey, method):
+def test_unanswered_request_stays_unfinished(survey, method):
     server = survey(never=10, of=method)
     result = locust.run(load(server, timeout_s=0.5))
     assert result.errors.get("timeout", 0) + result.unfinished == server.counts["never"] > 0
@@ -98,7 +98,7 @@ def test_the_ramp_is_not_counted(survey):
     assert result.planned == pytest.approx(len(held), rel=0.1)
 
 
-def test_the_end_of_the_load_is_reported_before_anything_of_the_grace_period(survey):
+def test_end_of_load_precedes_grace_period(survey):
     events = []
     result = locust.run(
         load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
@@ -123,7 +123,7 @@ def test_arrivals_come_whatever_the_answers_take(survey):
     assert result.journeys.under_way_first > 0
 
 
-def test_the_processes_of_a_load_are_pinned_and_reported_also_where_nobody_listens(survey, unused_port):
+def test_processes_are_pinned_without_server(survey, unused_port):
     server = survey()
     server.url = f"http://127.0.0.1:{unused_port}"
     result = locust.run(load(server, processes=2, core=max(os.sched_getaffinity(0)), duration_s=1))

@@ -14,7 +14,7 @@ NOWHERE = "http://127.0.0.1:1"
 NONE = dict.fromkeys(("p50", "p90", "p95", "p99", "p99.9", "max", "mean"))
 
 
-def test_its_latency_is_a_service_time_in_whole_milliseconds(server):
+def test_latency_is_whole_milliseconds(server):
     result = loadtest.run(Load.of_url(f"{server.url}/after/50", rate=50, duration_s=2, bodies=(b"OK",)))
     assert 90 <= result.ok <= result.sent <= result.planned <= 101
     assert result.planned >= 100
@@ -41,14 +41,14 @@ def test_errors_are_no_fast_answers(server, unused_port, path, kind):
     assert result.service_time_ms == NONE
 
 
-def test_what_takes_too_long_is_given_up_or_unfinished(server):
+def test_slow_answer_times_out(server):
     result = loadtest.run(Load.of_url(f"{server.url}/never", rate=20, duration_s=1.5, timeout_s=0.5))
     assert set(result.errors) == {"timeout"}
     assert result.errors["timeout"] + result.unfinished == result.planned
     assert result.unfinished > 0
 
 
-def test_a_closed_loop_and_a_body(server):
+def test_closed_loop_with_body(server):
     result = loadtest.run(Load.of_url(f"{server.url}/after/50", connections=4, duration_s=1))
     assert result.planned == result.sent <= server.count() <= 81
     assert result.ok >= 20

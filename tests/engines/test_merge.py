@@ -32,7 +32,7 @@ def histogram_of(values, digits=3):
 
 
 @pytest.mark.parametrize(("values", "digits"), [(VALUES, 2), (VALUES, 3), ([], 3)], ids=["coarse", "fine", "empty"])
-def test_a_histogram_of_the_generator_is_read_as_the_generator_reads_it(values, digits):
+def test_generator_histogram_survives_reading(values, digits):
     command = [node.require(), "--input-type=module", "-e", ENCODE, json.dumps({"values": values, "digits": digits})]
     theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=node.ROOT).stdout)
     ours = Histogram.decode(theirs["text"])
@@ -57,7 +57,7 @@ def test_what_is_no_histogram(text):
         Histogram.decode(text)
 
 
-def test_a_second_is_what_all_processes_saw_in_it():
+def test_merged_second_covers_all_processes():
     timeline = Timeline(2)
     for times_us, ends in (
         ([1000] * 90, {"200": 90}),

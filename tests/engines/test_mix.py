@@ -28,7 +28,7 @@ def expected(count):
     return [found[0], found[1]]
 
 
-def test_several_processes_share_a_rate_and_a_mix_exactly_and_each_request_has_its_own_times(server):
+def test_processes_share_rate_with_mix_exactly(server):
     rows = []
     load = Load(server.url, (QUICK, SLOW), rate=100, duration_s=1.51, processes=3, connections=30)
     result = openloop.run(load, rows.append)
@@ -53,7 +53,7 @@ def test_a_closed_loop_sends_a_mix(measured, server):
     assert [row.planned for row in result.requests] == expected(result.planned)
 
 
-def test_each_request_has_its_own_errors_and_expectations(measured, server):
+def test_requests_have_separate_errors(measured, server):
     requests = (
         Request("good", path="/ok"),
         Request("moved", path="/status/302", status=302),
@@ -73,7 +73,7 @@ def test_each_request_has_its_own_errors_and_expectations(measured, server):
     assert row(result, "down").completed == row(result, "down").planned
 
 
-def test_a_request_that_is_never_answered_is_unfinished_or_given_up(measured, server):
+def test_unanswered_request_times_out(measured, server):
     requests = (Request("good", path="/ok"), Request("never", path="/never"))
     result = measured(Load(server.url, requests, rate=50, duration_s=1.5, timeout_s=0.5))
     never = row(result, "never")
@@ -87,7 +87,7 @@ def test_a_request_that_is_never_answered_is_unfinished_or_given_up(measured, se
     assert failed.total == failed.over(499_000) == never.planned
 
 
-def test_method_and_headers_arrive(measured, server):
+def test_method_with_headers_arrives(measured, server):
     methods = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
     headers = (("X-Twice", "1"), ("X-Twice", "é"), ("x-once", ""))
     requests = tuple(Request(method, method, "/asked", headers) for method in methods)
@@ -98,14 +98,14 @@ def test_method_and_headers_arrive(measured, server):
 
 
 @pytest.mark.parametrize("request_", [Request("a", "HEAD", "/ok"), Request("a", "DELETE", "/ok", body=b"a")])
-def test_a_connection_is_kept_whatever_was_asked(measured, server, request_):
+def test_connection_stays_open_across_requests(measured, server, request_):
     result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
     assert server.opened() <= 2  # the load's, and that of its end
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_replay_sends_when_it_was_recorded(server, processes):
+def test_replay_sends_at_recorded_times(server, processes):
     recorded = ((0.0, 0), (0.2, 1), (0.4, 0), (0.4, 0), (2.1, 1), (2.2, 0))
     load = Load(server.url, (QUICK, SLOW), recorded=recorded, rate=2, duration_s=3, processes=processes)
     begun = time.monotonic()
@@ -117,7 +117,7 @@ def test_a_replay_sends_when_it_was_recorded(server, processes):
     assert (seconds[0], seconds.get(1, 0), seconds[2]) == (4, 0, 2)
 
 
-def test_a_replay_is_warmed_up_with_its_own_requests(server):
+def test_replay_warms_up_with_own_requests(server):
     load = Load(server.url, (QUICK,), recorded=((0.0, 0),), rate=50, duration_s=0.5, warmup_s=1)
     assert openloop.run(load).planned == 1
     assert 40 <= server.count() <= 51

@@ -56,7 +56,7 @@ def prepared(tmp_path, monkeypatch, bench_of):
     return make
 
 
-def test_an_engine_is_found_by_its_file_and_makes_trials(prepared):
+def test_engine_file_is_enough(prepared):
     assert list(engines.known())[-1] == "turtle"
     watcher = SilentWatcher()
     assert execute(prepared(kind="latency", rate=100, duration="1s"), watcher) is RunOutcome.VALID
@@ -71,6 +71,6 @@ def test_an_engine_is_found_by_its_file_and_makes_trials(prepared):
         ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send as fast as it is answered; use "),
     ],
 )
-def test_what_it_cannot_do_is_said_before_anything_is_started(prepared, test, says):
+def test_unsupported_load_is_refused_early(prepared, test, says):
     with pytest.raises(UserError, match=f"^test one: {says}"):
         prepared(**test)

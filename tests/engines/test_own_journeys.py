@@ -62,7 +62,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (LOWEST + 16, resource.getrlimit(reso
         (FEW + GET, r"RuntimeError: this machine can't open more connections: .* Too many open files"),
     ],
 )
-def test_a_mistake_in_a_journey_is_one_clear_line(walked, text, says):
+def test_journey_mistake_is_one_clear_line(walked, text, says):
     with pytest.raises(EngineError, match=says):
         walked(text, users=40)
 
@@ -83,13 +83,13 @@ GOES_ON = f"""
     ],
     ids=["prints and imports a neighbour", "goes on after every error, and ends with the load"],
 )
-def test_a_journey_may_do_what_python_can(walked, tmp_path, imports, walk):
+def test_journey_may_use_all_of_python(walked, tmp_path, imports, walk):
     (tmp_path / "neighbour.py").write_text("WHERE = '/questionnaire/launch/'")
     result, counts = walked(imports + OWN.format(walk=walk))
     assert result.ok == counts["GET launch"] > 0
 
 
-def test_a_user_keeps_its_connection_beyond_the_first_thousand_files(walked):
+def test_connection_survives_a_thousand_files(walked):
     others = "import os; KEPT = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]"
     result, counts = walked(others + GET)
     assert result.ok > 8
@@ -109,7 +109,7 @@ RECORDED = [
 ]
 
 
-def test_a_recording_is_walked_to_its_end(walked, tmp_path):
+def test_recording_is_walked_to_its_end(walked, tmp_path):
     file = tmp_path / "survey.json"
     file.write_text(json.dumps({"schema_name": "questionnaire", "schema_url": "", "requests": RECORDED}))
     result, counts = walked(converted("journey", file).text)

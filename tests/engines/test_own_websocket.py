@@ -18,7 +18,7 @@ def load(server, does, script=OWN_ROOM, **options):
     return server.load(does, script=script, **given)
 
 
-def test_what_each_says_in_a_room_of_its_own_comes_back(measured, conversing):
+def test_own_message_comes_back(measured, conversing):
     server = conversing("chat", after=50)
     result = measured(load(server, "echo"))
     assert (result.planned, result.ok, result.errors) == (50, 50, {})
@@ -29,7 +29,7 @@ def test_what_each_says_in_a_room_of_its_own_comes_back(measured, conversing):
     assert server.counts()["messages"] == 10 + 50
 
 
-def test_a_match_says_which_of_two_messages_with_the_id_is_the_delivery(measured, conversing):
+def test_match_selects_the_delivery(measured, conversing):
     server = conversing("chat", after=100)
     either = measured(load(server, "echo", ACKNOWLEDGED))
     assert either.deliveries.duplicate > 0  # the acknowledgement was the first
@@ -42,7 +42,7 @@ def test_a_match_says_which_of_two_messages_with_the_id_is_the_delivery(measured
     assert (result.ok, counts(result.deliveries)) == (0, (10, 0, 10, 0, 0))
 
 
-def test_a_broadcast_goes_to_all_in_its_room_and_is_taken_when_its_publisher_hears_it(measured, conversing):
+def test_publisher_confirms_the_broadcast(measured, conversing):
     server = conversing("chat", after=50)
     result = measured(load(server, "broadcast", receivers=6, rooms=3, rate=30.0, connections=4))
     assert (result.planned, result.ok, result.errors) == (30, 30, {})
@@ -56,19 +56,19 @@ def test_a_broadcast_goes_to_all_in_its_room_and_is_taken_when_its_publisher_hea
     ("ready", "options", "ok"),
     [('"joined"', {}, 50), ("", {}, 50), ("nobody says this", {"rate": 10.0, "timeout_s": 1.0}, 0)],
 )
-def test_one_is_open_when_it_is_ready(measured, conversing, ready, options, ok):
+def test_connection_opens_when_ready(measured, conversing, ready, options, ok):
     result = measured(load(conversing("chat"), "connect", dataclasses.replace(OWN_ROOM, ready=ready), **options))
     assert (result.ok, result.errors, result.unfinished) == (ok, {}, result.planned - ok)
 
 
-def test_a_room_in_the_path_and_a_subprotocol_are_asked_for(measured, conversing):
+def test_room_in_path_with_subprotocol(measured, conversing):
     conversation = Conversation("echo", "script", "/ws/echo/$ROOM/", script=Script("$ID", subprotocols=("chat.v1",)))
     options = {"protocol": "websocket", "conversation": conversation, "connections": 2, "rate": 50.0, "duration_s": 1.0}
     result = measured(Load(conversing("plain").url, (Request("echo"),), **options))
     assert (result.ok, result.errors) == (50, {})
 
 
-def test_idle_connections_say_what_is_to_be_said_first(measured, conversing):
+def test_idle_connections_send_first_messages(measured, conversing):
     server = conversing("chat")
     result = measured(load(server, "idle", receivers=5, rate=0, duration_s=0.2))
     assert (result.connections.opened, server.counts()["messages"]) == (5, 5)

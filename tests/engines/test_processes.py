@@ -51,7 +51,7 @@ def parent(request, url):
 @pytest.mark.servers
 @pytest.mark.parametrize("engine", ["openloop", "locust"])
 @pytest.mark.parametrize("how", exhaustive_but((signal.SIGKILL,), [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
-def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generators):
+def test_no_process_outlives_its_parent(engine, parent, how, generators):
     left = generators(parent.pid)
     assert len(left) == {"openloop": 2, "locust": 3}[engine]  # with Locust's master
     parent.send_signal(how)
@@ -70,7 +70,7 @@ def test_no_process_of_a_load_outlives_its_parent(engine, parent, how, generator
         pytest.param("locust", cluster.WORKER, marks=pytest.mark.exhaustive),
     ],
 )
-def test_a_process_that_dies_is_one_clear_line(engine, who, url, generators):
+def test_dying_process_is_one_clear_line(engine, who, url, generators):
     def kill(_row):
         for one in generators():
             if who in " ".join(one.cmdline()):
@@ -109,7 +109,7 @@ def test_a_generator_that_crashes_says_why(monkeypatch, tmp_path):
         ("v20.18.1", "run `make setup`"),
     ],
 )
-def test_a_node_that_is_not_there_or_old_or_without_packages(monkeypatch, tmp_path, version, says, engine):
+def test_missing_or_old_node_is_reported(monkeypatch, tmp_path, version, says, engine):
     if version is not None:
         (tmp_path / "node").write_text(f"#!/bin/sh\necho {version}\n")
         (tmp_path / "node").chmod(0o755)
@@ -122,7 +122,7 @@ def test_a_node_that_is_not_there_or_old_or_without_packages(monkeypatch, tmp_pa
 
 @pytest.mark.servers
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no CPU affinity on this system")
-def test_the_generator_is_pinned_and_the_caller_is_not(server, generators):
+def test_only_the_generator_is_pinned(server, generators):
     core = max(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
     found = []

@@ -22,7 +22,7 @@ def generator(monkeypatch, tmp_path):
 
 
 @pytest.mark.servers
-def test_a_protocol_is_a_file_and_so_is_a_dialect(generator, server, conversing):
+def test_protocol_or_dialect_is_a_file(generator, server, conversing):
     (generator / "protocols" / "own.js").write_text("export { protocol } from './http.js';")
     (generator / "dialects" / "own.js").write_text("export { dialect } from './plain.js';")
     assert get("openloop").run(Load.of_url(f"{server.url}/ok", rate=20, duration_s=0.5, protocol="own")).ok == 10
@@ -40,7 +40,7 @@ def test_a_protocol_is_a_file_and_so_is_a_dialect(generator, server, conversing)
         ({"conversation": Conversation("echo", "jsn")}, "dialect 'jsn'; did you mean json"),
     ],
 )
-def test_an_unknown_protocol_or_dialect_is_refused_before_anything_is_started(generator, monkeypatch, unknown, says):
+def test_unknown_protocol_is_refused_early(generator, monkeypatch, unknown, says):
     (generator / "protocols" / "own.js").touch()
     monkeypatch.setenv("PATH", "")  # no node to start
     with pytest.raises(UserError, match=f"^unknown {says}"):

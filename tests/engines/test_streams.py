@@ -41,7 +41,7 @@ def streamed():
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_every_stream_is_counted_and_other_requests_are_answered_meanwhile(streamed, processes):
+def test_streams_beside_requests_are_counted(streamed, processes):
     result, counts = streamed("/streams", warmup_s=0.2, processes=processes)
     found = result.streams
     assert found.begun == found.whole == found.answered == counts["whole"] > 5
@@ -54,7 +54,7 @@ def test_every_stream_is_counted_and_other_requests_are_answered_meanwhile(strea
     assert (result.planned, result.ok, result.streams.delay_ms["max"] is None) == (50, 50, False)
 
 
-def test_an_event_that_stalls_is_as_late_as_it_was(streamed):
+def test_stalled_event_is_late(streamed):
     result, counts = streamed("/late/2000")
     assert result.streams.in_time == 5 * (EVENTS - 1)  # each stream's last one comes after the end
     late = decoded(result.histograms["event_delay"]).over(1_500_000)
@@ -63,7 +63,7 @@ def test_an_event_that_stalls_is_as_late_as_it_was(streamed):
     assert result.streams.first_ms["p50"] < 1500
 
 
-def test_events_that_were_collected_are_late_by_their_places(streamed):
+def test_collected_events_are_late_in_order(streamed):
     """All come with the last one, which is punctual: the first is late by the length of the stream."""
     result, _ = streamed("/collected", duration_s=0.5)
     of_each = [(EVENTS - 1 - number) * EVERY_S * 1e6 for number in range(EVENTS)]
@@ -73,7 +73,7 @@ def test_events_that_were_collected_are_late_by_their_places(streamed):
         assert delays.over(us - 10_000) == place * result.streams.whole
 
 
-def test_all_streams_that_are_broken_off_are_counted(streamed):
+def test_interrupted_streams_are_all_counted(streamed):
     result, counts = streamed("/broken/3", duration_s=1.5)
     found = result.streams
     assert (found.broken, found.whole, found.begun) == (counts["broken"], counts["whole"], counts["begun"])
@@ -84,7 +84,7 @@ def test_all_streams_that_are_broken_off_are_counted(streamed):
     assert FIRST_EVENT.percentile(result, "p50") < inf
 
 
-def test_a_stream_that_is_refused_or_of_other_events_is_broken(streamed):
+def test_refused_stream_is_broken(streamed):
     result, counts = streamed("/refused/2")
     found = result.streams
     assert (found.broken, found.answered) == (counts["refused"], counts["whole"])
@@ -99,9 +99,7 @@ def test_a_stream_that_is_refused_or_of_other_events_is_broken(streamed):
     ("path", "unanswered", "cut", "events", "time"),
     [("/silent", 5, 0, 0, FIRST_EVENT), ("/still", 0, 5, 5 * EARLY, EVENT_DELAY)],
 )
-def test_streams_without_an_event_or_that_stand_still_are_infinitely_slow(
-    streamed, path, unanswered, cut, events, time
-):
+def test_streams_without_events_are_infinitely_slow(streamed, path, unanswered, cut, events, time):
     result, _ = streamed(path, duration_s=0.5, grace_s=2.5)
     found = result.streams
     assert (found.begun, found.unanswered, found.cut, found.broken) == (5, unanswered, cut, 0)
@@ -129,7 +127,7 @@ LEAVING = {"leave_s": 0.1, "endings": Request("endings", path="/endings")}
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
-def test_how_long_views_go_on_whose_client_left_is_what_the_server_knows(streamed, processes):
+def test_server_reports_views_of_disconnected_clients(streamed, processes):
     result, counts = streamed("/goes-on/300", manner=LEAVING, grace_s=60, processes=processes)
     found = result.streams
     assert found.begun == found.left.clients == found.left.ended == counts["left"] >= 10
@@ -143,7 +141,7 @@ def test_how_long_views_go_on_whose_client_left_is_what_the_server_knows(streame
 
 
 @pytest.mark.parametrize(("path", "runs_on"), [("/goes-on/60000", True), ("/still", False)])
-def test_a_view_that_has_not_ended_is_late_and_one_that_never_began_is_not(streamed, path, runs_on):
+def test_unfinished_view_is_late(streamed, path, runs_on):
     result, _ = streamed(path, count=2, manner=LEAVING, duration_s=0.3, grace_s=0.7)
     left = result.streams.left
     assert (left.clients > 0, left.ended, left.after_ms["p50"]) == (True, 0, None)
@@ -151,7 +149,7 @@ def test_a_view_that_has_not_ended_is_late_and_one_that_never_began_is_not(strea
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
-def test_a_client_that_reads_slowly_or_is_then_cut_off_is_counted_apart(streamed, processes):
+def test_slow_clients_are_counted_separately(streamed, processes):
     slowly = EventStreams(Request("slow", path="/large"), 2, EVENTS, EVERY_S, pause_s=0.8)
     result, counts = streamed("/streams", slow_streams=slowly, duration_s=0.5, processes=processes)
     slow = result.slow_streams
@@ -166,7 +164,7 @@ def test_a_client_that_reads_slowly_or_is_then_cut_off_is_counted_apart(streamed
     assert slow.reason
 
 
-def test_streams_that_cannot_be_made_are_refused():
+def test_impossible_streams_are_refused():
     with pytest.raises(UserError, match="from 1 to 60,000 streams at once, not 0"):
         EventStreams(Request("streams"), 0, EVENTS, EVERY_S)
     one = EventStreams(Request("streams"), 1, EVENTS, EVERY_S)

@@ -59,7 +59,7 @@ def loaded(tmp_path):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("resumption", [False, True])
-def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allowed(loaded, protocol, resumption):
+def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption):
     result, counts = loaded(closes=True, protocol=protocol, resumption=resumption)
     assert (result.planned, result.ok, result.errors) == (EACH, EACH, {})
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": EACH}
@@ -74,7 +74,7 @@ def test_each_closing_client_has_a_handshake_which_is_resumed_where_that_is_allo
     ("protocol", "options"),
     [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)],
 )
-def test_what_goes_over_one_connection_has_one_handshake(loaded, protocol, options):
+def test_one_connection_has_one_handshake(loaded, protocol, options):
     result, counts = loaded(protocol=protocol, **options)
     assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})
     assert counts == {"full": 1, "resumed": 0, "requests": EACH}
@@ -84,7 +84,7 @@ def test_what_goes_over_one_connection_has_one_handshake(loaded, protocol, optio
 
 
 @pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client has it")
-def test_h2load_makes_as_many_handshakes_and_requests(loaded):
+def test_h2load_counts_the_same_handshakes(loaded):
     result, ours = loaded(protocol="http2", processes=4)
     command = f"h2load -n {EACH} -c 4 {loaded.origin}/"
     said = subprocess.run(command.split(), check=True, capture_output=True, text=True).stdout
@@ -93,7 +93,7 @@ def test_h2load_makes_as_many_handshakes_and_requests(loaded):
     assert {name: both[name] - ours[name] for name in ours} == ours == {"full": 4, "resumed": 0, "requests": EACH}
 
 
-def test_a_certificate_may_be_named_in_the_environment(loaded, monkeypatch):
+def test_environment_may_name_a_certificate(loaded, monkeypatch):
     named = {"rate": 20, "duration_s": 0.5, "ca": None}
     result, _ = loaded(**named)
     assert "NODE_EXTRA_CA_CERTS=FILE" in nothing_ok(Load.of_url(f"{loaded.origin}/"), result)
@@ -103,7 +103,7 @@ def test_a_certificate_may_be_named_in_the_environment(loaded, monkeypatch):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_of_a_certificate_that_is_not_trusted_no_request_is_sent(loaded, tmp_path, protocol):
+def test_untrusted_certificate_gets_no_request(loaded, tmp_path, protocol):
     other, _ = certificate(tmp_path / "other")
     result, counts = loaded(ca=other.read_text(), protocol=protocol)
     assert (result.ok, counts["requests"]) == (0, 0)

@@ -30,7 +30,7 @@ def test_a_known_service_time_is_reported(measured, server):
 
 
 @pytest.mark.parametrize("codes", ["100", "103", "100/102/103/100"])
-def test_answers_before_the_one_that_counts_are_none_wherever_they_are_cut(measured, server, codes):
+def test_early_answers_do_not_count(measured, server, codes):
     request = Request("interim", path=f"/interim/{codes}")
     opened = server.opened()
     load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
@@ -39,7 +39,7 @@ def test_answers_before_the_one_that_counts_are_none_wherever_they_are_cut(measu
     assert server.opened() - opened <= 4 + 1  # and the one that asks this
 
 
-def test_a_server_that_freezes_for_a_second_every_five(measured, freezing_server):
+def test_server_with_regular_freezes(measured, freezing_server):
     # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of it waits for
     # nothing; 90% waits for less than 500 ms, 95% for less than 750 ms, 99% for less than 950 ms.
     result = measured(Load.of_url(f"{freezing_server.url}/ok", rate=200, duration_s=10))
@@ -51,7 +51,7 @@ def test_a_server_that_freezes_for_a_second_every_five(measured, freezing_server
     assert result.send_lag_ms["p90"] < response["p90"]  # the generator did not freeze
 
 
-def test_a_frozen_generator_is_late_and_says_so(server, generators):
+def test_frozen_generator_reports_its_delay(server, generators):
     # A quarter of the schedule falls into the second for which the generator is stopped: 90% of all is late by less
     # than 600 ms, 99% by less than 960 ms. The server was fast all the time.
     seen = threading.Event()
@@ -74,7 +74,7 @@ def test_a_frozen_generator_is_late_and_says_so(server, generators):
     assert result.service_time_ms["p90"] < result.response_time_ms["p90"]
 
 
-def test_waiting_for_a_connection_is_in_the_response_time(measured, server):
+def test_connection_wait_is_response_time(measured, server):
     # One connection, 100 ms each: ten a second are served, twenty are sent. The last of 40 waits for 2 s longer.
     result = measured(Load.of_url(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
     assert result.planned == result.ok == 40
@@ -98,9 +98,7 @@ def test_waiting_for_a_connection_is_in_the_response_time(measured, server):
     ],
 )
 @pytest.mark.parametrize("rate", [50, None])
-def test_errors_are_counted_by_kind_and_kept_out_of_the_times(
-    measured, server, unused_port, path, kind, answered, rate
-):
+def test_errors_have_kinds_without_times(measured, server, unused_port, path, kind, answered, rate):
     url = f"{server.url}/{path}" if path else f"http://127.0.0.1:{unused_port}/"
     result = measured(Load.of_url(url, rate=rate, duration_s=0.5, connections=4, bodies=(b"KO",)))
     assert result.errors == {kind: result.planned}
@@ -113,14 +111,14 @@ def test_errors_are_counted_by_kind_and_kept_out_of_the_times(
 
 @pytest.mark.parametrize("rate", [100, None])
 @pytest.mark.parametrize(("path", "keep_alive"), [("closing", True), ("ok", False)])
-def test_a_connection_that_ends_after_each_answer_costs_no_errors(measured, server, path, keep_alive, rate):
+def test_closing_connections_cost_no_errors(measured, server, path, keep_alive, rate):
     url = f"{server.url}/{path}"
     result = measured(Load.of_url(url, rate=rate, duration_s=0.5, connections=4, keep_alive=keep_alive))
     assert (result.ok, result.errors) == (result.planned, {})
     assert server.opened() >= result.ok > 20
 
 
-def test_a_closed_loop_sends_as_soon_as_it_is_answered(measured, server):
+def test_closed_loop_sends_after_each_answer(measured, server):
     result = measured(Load.of_url(f"{server.url}/after/100", connections=5, duration_s=2))
     assert result.planned == result.sent == result.ok
     assert (result.errors, result.unfinished) == ({}, 0)

@@ -15,7 +15,7 @@ openloop = get("openloop")
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain", "socket.io"), DIALECTS))
-def test_connections_are_opened_in_every_dialect_and_closed_or_held(measured, conversing, dialect):
+def test_every_dialect_opens_connections(measured, conversing, dialect):
     server = conversing(dialect, ping=50)
     result = measured(server.load("connect", rate=40, duration_s=0.5))
     assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
@@ -47,7 +47,7 @@ def test_idle_connections_are_opened_in_steps(generating, conversing):
     assert (found.requested, found.opened, found.refused, found.lost) == (10, 10, 0, 0)
 
 
-def test_a_closed_loop_keeps_each_connection_busy(measured, conversing):
+def test_closed_loop_keeps_connections_busy(measured, conversing):
     server = conversing(after=100)
     result = measured(server.load("echo", connections=5, duration_s=1))
     assert result.planned == result.ok == result.deliveries.delivered
@@ -61,7 +61,7 @@ def test_a_closed_loop_keeps_each_connection_busy(measured, conversing):
     assert (result.deliveries.expected, result.deliveries.missing) == (3 * result.ok, 0)
 
 
-def test_several_processes_share_connections_and_sends(conversing):
+def test_processes_share_connections_with_sends(conversing):
     result = openloop.run(conversing(refuse=4).load("idle", receivers=41, rate=0, duration_s=0.2, processes=2))
     found = result.connections
     assert (found.requested, found.opened, found.refused, len(result.generator)) == (41, 31, 10, 2)
@@ -75,14 +75,14 @@ def test_several_processes_share_connections_and_sends(conversing):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain",), ["plain", "chat"]))
-def test_what_reaches_a_connection_of_another_process_is_stray(conversing, dialect):
+def test_message_of_another_process_is_stray(conversing, dialect):
     server = conversing(dialect, instead=5)
     result = openloop.run(server.load("echo", rate=100, duration_s=0.5, connections=2, processes=2, grace_s=0.5))
     assert (result.planned, result.ok, counts(result.deliveries)) == (50, 40, (50, 40, 10, 0, 0))
     assert result.deliveries.stray == 10
 
 
-def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(measured, conversing):
+def test_late_echo_is_still_counted(measured, conversing):
     server = conversing(late=5)  # each fifth, by 600 ms
     result = measured(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
     # The fifth, tenth and fifteenth come after the next ones; the twentieth is not waited for.
@@ -92,7 +92,7 @@ def test_an_echo_that_takes_too_long_is_given_up_and_comes_late_none_the_less(me
     assert result.response_time_ms["max"] < result.deliveries.lag_ms["max"]
 
 
-def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(measured, conversing):
+def test_lost_connection_reopens_for_next_send(measured, conversing):
     server = conversing(close=10)
     result = measured(server.load("echo", rate=50, duration_s=1, connections=1, timeout_s=30.0))
     lost, reset = result.connections.lost, result.errors["reset"]
@@ -108,7 +108,7 @@ def test_a_connection_that_is_lost_is_opened_again_for_the_send_that_needs_it(me
     assert counted["handshakes"] in (lost, lost + 1)
 
 
-def test_handshakes_that_are_refused_are_errors_of_those_that_connect(measured, conversing):
+def test_refused_handshakes_are_connection_errors(measured, conversing):
     result = measured(conversing(refuse=4).load("connect", rate=40, duration_s=1))
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
     assert result.examples == {"status": "status 503 instead of 101"}
@@ -123,7 +123,7 @@ def test_a_server_that_is_not_there(measured, conversing, unused_port, does, hel
 
 
 @pytest.mark.parametrize(("does", "held"), [("idle", {"receivers": 100, "rate": 0}), ("connect", {"connections": 100})])
-def test_the_generators_own_limit_is_no_fault_of_the_server(conversing, monkeypatch, tmp_path, does, held):
+def test_generator_limit_is_no_server_error(conversing, monkeypatch, tmp_path, does, held):
     few = tmp_path / "node"
     few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
     few.chmod(0o700)

@@ -30,7 +30,7 @@ def as_it_was_served(deliveries, served):
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain",), [*DIALECTS, "chat"]))
-def test_echoes_are_all_sent_and_counted_exactly_whatever_becomes_of_them(measured, conversing, dialect):
+def test_echoes_are_counted_exactly(measured, conversing, dialect):
     server = conversing(dialect, after=50, **MISTREATED)
     load = server.load("echo", rate=RATE, duration_s=SECONDS, connections=CONNECTIONS, timeout_s=10.0, grace_s=1.5)
     result = measured(load)
@@ -48,7 +48,7 @@ def test_echoes_are_all_sent_and_counted_exactly_whatever_becomes_of_them(measur
 
 
 @pytest.mark.parametrize("dialect", exhaustive_but(("socket.io",), DIALECTS))
-def test_deliveries_are_counted_exactly_whatever_becomes_of_them(measured, conversing, dialect):
+def test_deliveries_are_counted_exactly(measured, conversing, dialect):
     server = conversing(dialect, after=50, **MISTREATED)
     result = measured(server.load("broadcast", receivers=12, rooms=4, rate=RATE, duration_s=SECONDS, connections=5))
     assert (result.planned, result.sent, result.ok, result.errors) == (PLANNED, PLANNED, PLANNED, {})
@@ -63,14 +63,14 @@ def test_deliveries_are_counted_exactly_whatever_becomes_of_them(measured, conve
 
 
 @pytest.mark.parametrize("wrong", ["binary", "mangle"])
-def test_an_echo_that_is_another_message_is_wrong(measured, conversing, wrong):
+def test_different_echo_is_wrong(measured, conversing, wrong):
     result = measured(conversing(**{wrong: 10}).load("echo", rate=RATE, duration_s=0.5, connections=CONNECTIONS))
     assert (result.planned, result.ok, result.errors) == (100, 90, {"wrong-body": 10})
     assert result.examples == {"wrong-body": "what came back is not what was sent"}
     assert counts(result.deliveries) == (100, 90, 10, 0, 0)
 
 
-def test_what_comes_to_somebody_else_in_a_room_for_all_may_be_meant_to(measured, conversing):
+def test_shared_room_has_no_stray_messages(measured, conversing):
     server = conversing("chat")
     lobby = dataclasses.replace(OWN_ROOM, first=('{"join": "lobby"}',))
     result = measured(server.load("echo", script=lobby, rate=RATE, duration_s=0.5, connections=CONNECTIONS))
@@ -80,7 +80,7 @@ def test_what_comes_to_somebody_else_in_a_room_for_all_may_be_meant_to(measured,
     assert (alone.ok, alone.deliveries.stray) == (20, 0)
 
 
-def test_what_comes_again_or_astray_after_the_end_is_counted_for_as_long_as_it_is_listened_to(measured, conversing):
+def test_late_duplicates_are_counted(measured, conversing):
     for listens_s, again in ((0.0, 0), (1.0, 1)):
         server = conversing(again=20)  # the last of them, when all has come
         result = measured(server.load("echo", rate=RATE, duration_s=0.1, connections=CONNECTIONS, listens_s=listens_s))
@@ -93,7 +93,7 @@ def broadcast(server, **options):
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
-def test_the_time_to_the_last_receiver_is_that_of_the_slowest(conversing, processes):
+def test_last_receiver_is_the_slowest(conversing, processes):
     server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
     result = broadcast(server, receivers=4, rate=20, processes=processes)
     found = result.deliveries
@@ -116,7 +116,7 @@ def test_a_frozen_receiver_is_seen(conversing):
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
 @pytest.mark.parametrize("dialect", exhaustive_but(("plain",), DIALECTS))
-def test_what_a_layer_refuses_is_an_error_and_no_loss(conversing, dialect, processes):
+def test_refusal_of_layer_is_an_error(conversing, dialect, processes):
     result = broadcast(conversing(dialect, full=4), receivers=5, processes=processes)
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
     assert result.examples == {"status": "full: the layer did not take it"}
@@ -126,7 +126,7 @@ def test_what_a_layer_refuses_is_an_error_and_no_loss(conversing, dialect, proce
 
 @pytest.mark.parametrize("processes", exhaustive_but((1,), [1, 2]))
 @pytest.mark.parametrize(("takes_ms", "falls_behind"), [(10, True), (1, False)])
-def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(conversing, takes_ms, falls_behind, processes):
+def test_growing_backlog_of_deliveries_is_seen(conversing, takes_ms, falls_behind, processes):
     server = conversing(queue=takes_ms)  # of 200 a second, each takes so long, and publishes are taken at once
     result = broadcast(server, receivers=5, processes=processes, timeout_s=5.0)
     assert (result.planned, result.ok) == (40, 40)
@@ -139,7 +139,7 @@ def test_deliveries_that_fall_behind_are_seen_though_all_come_in_the_end(convers
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((3,), [1, 3]))
-def test_what_reaches_another_room_breaks_the_contract(conversing, processes):
+def test_delivery_in_other_room_breaks_contract(conversing, processes):
     result = broadcast(conversing(stray=10), receivers=6, rooms=3, rate=60, duration_s=0.5, processes=processes)
     assert counts(result.deliveries) == (60, 60, 0, 0, 0)
     assert (result.deliveries.stray, result.contradicting) == (3 * 4, 3 * 4)
@@ -147,7 +147,7 @@ def test_what_reaches_another_room_breaks_the_contract(conversing, processes):
     assert result.examples == {"wrong-body": "12 messages reached the wrong connections"}
 
 
-def test_what_is_said_in_a_chat_and_reaches_another_room_is_stray_wherever_it_is_heard(conversing):
+def test_chat_message_elsewhere_is_stray(conversing):
     server = conversing("chat", astray=10)  # also by those who publish there
     result = broadcast(server, receivers=12, rooms=4, rate=RATE, duration_s=0.5, connections=2)
     assert (result.planned, result.ok, counts(result.deliveries)) == (100, 100, (300, 300, 0, 0, 0))
@@ -165,7 +165,7 @@ def test_what_is_said_in_a_chat_and_reaches_another_room_is_stray_wherever_it_is
         pytest.param(2, [40, 40, 0], marks=pytest.mark.exhaustive),
     ],
 )
-def test_rooms_that_processes_share_get_what_those_of_one_get(conversing, rooms, planned):
+def test_processes_share_rooms_without_change(conversing, rooms, planned):
     server = conversing(drop=40)
     talk = {"receivers": 13, "rooms": rooms, "connections": 2, "processes": len(planned)}
     result = broadcast(server, rate=50 * rooms, duration_s=0.8, **talk)
@@ -178,13 +178,13 @@ def test_rooms_that_processes_share_get_what_those_of_one_get(conversing, rooms,
     assert [part.planned for part in result.generator] == planned
 
 
-def test_a_closed_loop_fills_a_room_of_several_processes(conversing):
+def test_closed_loop_fills_shared_room(conversing):
     result = broadcast(conversing(), receivers=4, rate=None, duration_s=0.3, connections=2, processes=2)
     assert result.ok == result.sent == result.deliveries.messages == result.deliveries.whole > 10
     assert counts(result.deliveries) == (4 * result.ok, 4 * result.ok, 0, 0, 0)
 
 
-def test_a_message_that_nobody_says_is_taken_is_missing_where_it_does_not_come(conversing):
+def test_unconfirmed_message_may_be_missing(conversing):
     result = broadcast(conversing(close=10), receivers=4, rate=50)
     assert (result.planned, result.ok, result.errors) == (50, 45, {"reset": 5})
     assert (result.deliveries.expected, result.deliveries.missing) == (200, 20)

@@ -29,7 +29,7 @@ SHORT = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10}
         ("half-code", "it sent half a close code"),
     ],
 )
-def test_a_broken_rule_is_an_error_in_words(measured, conversing, rule, says):
+def test_broken_rule_has_a_clear_error(measured, conversing, rule, says):
     server = conversing(breaks=rule)
     result = measured(server.load("echo", **SHORT))
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
@@ -50,12 +50,12 @@ def test_a_broken_rule_is_an_error_in_words(measured, conversing, rule, says):
         ("action-cable", "subprotocol", "it chose no subprotocol"),
     ],
 )
-def test_a_broken_handshake_is_an_error_in_words(measured, conversing, dialect, rule, says):
+def test_broken_handshake_has_a_clear_error(measured, conversing, dialect, rule, says):
     result = measured(conversing(dialect, breaks=rule).load("connect", **SHORT))
     assert (result.ok, result.errors, result.examples) == (0, {"other": 4}, {"other": BROKEN + says})
 
 
-def test_a_handshake_that_is_never_answered_is_given_up(measured, conversing):
+def test_unanswered_handshake_times_out(measured, conversing):
     server = conversing(breaks="silent")
     result = measured(server.load("connect", rate=20, duration_s=0.5, timeout_s=0.2))
     assert result.errors["timeout"] + result.unfinished == 10
@@ -67,7 +67,7 @@ def with_option(load, **options):
     return dataclasses.replace(load, conversation=dataclasses.replace(load.conversation, **options))
 
 
-def test_a_message_is_masked_unless_it_is_asked_for_otherwise(measured, conversing):
+def test_messages_are_masked_by_default(measured, conversing):
     server = conversing()
     load = server.load("echo", rate=20, duration_s=0.5, connections=1)
     measured(load)
@@ -76,7 +76,7 @@ def test_a_message_is_masked_unless_it_is_asked_for_otherwise(measured, conversi
     assert server.counts()["masks of zeros"] >= 10
 
 
-def test_messages_are_compressed_where_that_is_offered_and_agreed_to(measured, conversing):
+def test_agreed_compression_is_used(measured, conversing):
     options = {"rate": 20, "duration_s": 0.5, "connections": 1, "size": 1000}
     server = conversing(compress=True)
     result = measured(with_option(server.load("echo", **options), compression=True))

@@ -24,7 +24,7 @@ def in_slices(generating):
     return make
 
 
-def test_connections_stay_open_and_answer_pings_between_slices(in_slices, conversing):
+def test_connections_stay_open_between_slices(in_slices, conversing):
     server = conversing(ping=20)
 
     def rest():
@@ -40,7 +40,7 @@ def test_connections_stay_open_and_answer_pings_between_slices(in_slices, conver
 
 
 @pytest.mark.parametrize(("does", "each"), [("echo", 1), ("broadcast", 3)])
-def test_what_is_sent_to_settle_and_to_warm_up_is_no_delivery(in_slices, conversing, does, each):
+def test_warmup_messages_are_no_deliveries(in_slices, conversing, does, each):
     server = conversing(twice=2)
     load = server.load(does, receivers=each if does == "broadcast" else 0, rate=40, duration_s=1, connections=1)
     result, _ = in_slices(load, 2, warm_up_s=0.5, settle_s=0.25)
@@ -51,14 +51,14 @@ def test_what_is_sent_to_settle_and_to_warm_up_is_no_delivery(in_slices, convers
     assert (result.duration_s, sum(row.ok for row in result.timeline)) == (1, 40)
 
 
-def test_what_a_closed_loop_sends_to_settle_is_billed_and_not_measured(in_slices, conversing):
+def test_settling_messages_are_billed_not_measured(in_slices, conversing):
     server = conversing()
     result, _ = in_slices(server.load("echo", rate=None, duration_s=0.2, connections=2), 2, settle_s=0.1)
     assert 0 < result.planned == result.ok == result.deliveries.delivered < result.billed
     assert (result.billed, server.counts()["handshakes"]) == (server.counts()["messages"], 2)
 
 
-def test_bytes_are_those_of_all_that_is_billed(in_slices, conversing):
+def test_billed_bytes_cover_all_messages(in_slices, conversing):
     load = conversing().load("echo", rate=40, duration_s=1, connections=2, size=100)
     result, _ = in_slices(load, 2, warm_up_s=0.25, settle_s=0.25)
     assert (result.ok, result.billed) == (40, 60)
@@ -70,9 +70,7 @@ def test_bytes_are_those_of_all_that_is_billed(in_slices, conversing):
     ("does", "receivers", "held", "ok", "deliveries"),
     [("idle", 4, 4, 0, None), ("echo", 0, 2, 20, (20, 0)), ("broadcast", 4, 6, 20, (80, 0))],
 )
-def test_what_was_lost_is_opened_again_before_the_next_slice(
-    in_slices, conversing, does, receivers, held, ok, deliveries
-):
+def test_lost_connections_reopen_before_slices(in_slices, conversing, does, receivers, held, ok, deliveries):
     server = conversing()
     load = server.load(does, receivers=receivers, rate=2 * ok, duration_s=0.5, connections=2)
     result, _ = in_slices(load, 2, server.kick)
@@ -84,7 +82,7 @@ def test_what_was_lost_is_opened_again_before_the_next_slice(
     assert (found and (found.expected, found.missing)) == deliveries
 
 
-def test_a_slice_does_not_wait_for_what_an_earlier_one_lost(in_slices, conversing):
+def test_slice_ignores_losses_of_earlier_slices(in_slices, conversing):
     server = conversing(drop=60)  # one delivery of the second slice, and one of the third
     load = server.load("broadcast", receivers=4, rate=40, duration_s=1, connections=1, timeout_s=600.0)
     result, in_vain = in_slices(load, 4, grace_s=1.5)
@@ -92,7 +90,7 @@ def test_a_slice_does_not_wait_for_what_an_earlier_one_lost(in_slices, conversin
     assert (result.deliveries.expected, result.deliveries.missing) == (160, 2)
 
 
-def test_a_slice_waits_no_longer_than_its_grace_and_says_whether_that_was_in_vain(in_slices, conversing):
+def test_slice_waits_for_its_grace_period(in_slices, conversing):
     server = conversing(drop=15)  # one of the second ten messages, and one of the third
     load = server.load("echo", rate=40, duration_s=1, connections=2, timeout_s=600.0)
     result, in_vain = in_slices(load, 4, grace_s=1.0)
@@ -100,7 +98,7 @@ def test_a_slice_waits_no_longer_than_its_grace_and_says_whether_that_was_in_vai
     assert (result.planned, result.sent, result.ok, result.unfinished) == (40, 40, 38, 2)
 
 
-def test_a_slice_does_not_wait_for_what_a_lost_receiver_lacks(in_slices, conversing):
+def test_slice_ignores_lost_receiver(in_slices, conversing):
     server = conversing(leave=15)  # with the fifteenth of twenty messages one of four receivers is lost
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)
     result, _ = in_slices(load, 1)  # for ten minutes, where it waits for what is lost
@@ -116,7 +114,7 @@ def test_messages_of_every_size(measured, conversing):
 
 
 @pytest.mark.parametrize("rate", [40, None])
-def test_a_slice_of_connecting_waits_until_all_is_closed(in_slices, conversing, rate):
+def test_connecting_slice_waits_for_all_closes(in_slices, conversing, rate):
     server = conversing(closing=300)
 
     def all_closed():

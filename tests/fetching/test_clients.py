@@ -19,7 +19,7 @@ RESETTING = {"stages": [{"at": 0, "resets": 1}]}
 
 
 @pytest.mark.parametrize("status", [200, 201, 404, 503])
-def test_status_type_and_body_are_passed_on(origin, fetcher, status):
+def test_answer_is_passed_on(origin, fetcher, status):
     recipe = {"stages": [{"at": 0, "status": status}], "body": '{"a": 1}', "headers": JSON}
     found = fetcher(origin(recipe).url).fetch()
     assert found.status == status
@@ -27,19 +27,19 @@ def test_status_type_and_body_are_passed_on(origin, fetcher, status):
         assert found == Fetched(status, "application/json", b'{"a": 1}')
 
 
-def test_a_compressed_body_is_passed_on_as_it_was_before(origin, fetcher):
+def test_compressed_body_is_decoded(origin, fetcher):
     recipe = {**WELL, "headers": {"content-encoding": "gzip"}}
     assert fetcher(origin(recipe).url).fetch().body == b"fine"
 
 
-def test_where_the_origin_sends_elsewhere_nobody_goes(origin, fetcher):
+def test_redirect_is_not_followed(origin, fetcher):
     elsewhere = origin(WELL)
     recipe = {"stages": [{"at": 0, "status": 302}], "headers": {"location": f"{elsewhere.url}/"}}
     assert fetcher(origin(recipe).url).fetch().status == 302
     assert elsewhere.counts()["total_requests"] == 0
 
 
-def test_a_proxy_of_the_environment_is_not_asked(origin, fetcher, monkeypatch):
+def test_proxy_variables_are_ignored(origin, fetcher, monkeypatch):
     proxy = origin(WELL)
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, proxy.url)
@@ -50,7 +50,7 @@ def test_a_proxy_of_the_environment_is_not_asked(origin, fetcher, monkeypatch):
 
 
 @pytest.mark.parametrize(("stage", "error"), [(SLOW, NotInTime), (SILENT, NotInTime), (RESETTING, Failed)])
-def test_an_origin_that_takes_too_long_or_resets_the_connection_is_given_up(origin, fetcher, stage, error):
+def test_slow_origin_times_out(origin, fetcher, stage, error):
     client = fetcher(origin(stage).url, timeout_s=0.2)
     assert isinstance(client.fetch(), error)
     assert client.shown == (0, 0)
@@ -60,7 +60,7 @@ def test_no_connection_is_a_failure(fetcher):
     assert isinstance(fetcher("http://127.0.0.1:1").fetch(), Failed)  # nobody listens there
 
 
-def test_a_pool_is_never_exceeded_and_its_connections_are_used_again(origin, fetcher):
+def test_pool_reuses_its_connections(origin, fetcher):
     playing = origin({**WELL, "stages": [{"at": 0, "latency": "20ms"}]})
     client = fetcher(playing.url, pool_size=3)
     found = [outcome(future) for future in [client.begin() for _ in range(24)]]
@@ -71,9 +71,7 @@ def test_a_pool_is_never_exceeded_and_its_connections_are_used_again(origin, fet
     assert counts["connections_reused"] >= 21
 
 
-def test_what_is_in_use_and_what_waits_is_in_a_file_of_the_process_and_an_origin_that_dies_ends_all(
-    origin, fetcher, tmp_path
-):
+def test_pool_use_is_written_to_file(origin, fetcher, tmp_path):
     playing = origin(SLOW)
     client = fetcher(playing.url, tmp_path, pool_size=3, timeout_s=PATIENCE_S)
     files = GaugeFiles(tmp_path)
@@ -87,7 +85,7 @@ def test_what_is_in_use_and_what_waits_is_in_a_file_of_the_process_and_an_origin
     files.close()
 
 
-def test_the_wait_for_a_connection_has_an_end(origin, fetcher):
+def test_connection_wait_times_out(origin, fetcher):
     """A pool of one, and each fetch holds its connection until it is given up: most wait in vain."""
     client = fetcher(origin(SLOW).url, pool_size=1, timeout_s=0.5)
     found = [outcome(future) for future in [client.begin() for _ in range(16)]]
@@ -97,7 +95,7 @@ def test_the_wait_for_a_connection_has_an_end(origin, fetcher):
 
 
 @pytest.mark.parametrize(("changes", "opened"), [({}, 1), ({"keep_alive": False}, 6), ({"pools": 3}, 3)])
-def test_connections_are_kept_or_not_and_pools_taken_in_turn(origin, fetcher, changes, opened):
+def test_keep_alive_with_several_pools(origin, fetcher, changes, opened):
     playing = origin(WELL)
     client = fetcher(playing.url, **changes)
     assert [client.fetch().status for _ in range(6)] == [200] * 6
@@ -106,7 +104,7 @@ def test_connections_are_kept_or_not_and_pools_taken_in_turn(origin, fetcher, ch
 
 
 @pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread cannot be cancelled
-def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(origin, fetcher):
+def test_cancelled_fetch_frees_its_connection(origin, fetcher):
     playing = origin(SLOW)
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
@@ -120,7 +118,7 @@ def test_a_fetch_that_is_cancelled_closes_its_connection_and_frees_its_place(ori
     assert client.fetch().status == 200
 
 
-def test_aiohttp_does_not_round_its_time_outs():
+def test_aiohttp_does_not_round_timeouts():
     """By default it ends one of over five seconds with a whole second of its loop's clock."""
     with_aiohttp = pytest.importorskip("fetching.with_aiohttp")
 

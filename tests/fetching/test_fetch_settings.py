@@ -49,18 +49,18 @@ def test_a_variable_is_a_setting(name, value, field, expected):
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
-def test_one_that_makes_no_sense_is_named_by_both(name, value):
+def test_invalid_setting_is_named_by_both(name, value):
     with pytest.raises(ImproperlyConfigured, match=f"{name} is "):
         project.fetching({name: value})
     assert not knobs.KNOBS[name].fits(value)
 
 
-def test_an_empty_variable_is_none_and_the_service_writes_where_it_is():
+def test_empty_variable_means_default():
     assert project.fetching(dict.fromkeys(knobs.FETCHING, "")) == project.fetching({})
     assert project.fetching({"RUN_DIR": "/run/x"}).url_file == Path("/run/x/origin.url")
 
 
-def test_both_know_the_same_clients_and_bounds():
+def test_harness_knows_the_same_clients():
     assert set(project.CLIENTS) == set(harness.CLIENTS) == {*clients.OF_THREADS, *clients.OF_LOOPS}
     assert tuple(clients.OF_THREADS) == harness.SYNCHRONOUS
     assert tuple(clients.OF_LOOPS) == harness.ASYNCHRONOUS

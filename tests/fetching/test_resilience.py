@@ -46,13 +46,11 @@ def resilience():
         ([BROKEN, BROKEN, None], "fetch pause fetch recall", Delivered(BROKEN)),
     ],
 )
-def test_an_answer_is_kept_a_quick_failure_is_tried_again_and_else_a_copy_delivered(
-    resilience, results, steps, delivered
-):
+def test_failure_is_retried_then_answered_stale(resilience, results, steps, delivered):
     assert went(resilience, *results) == (steps.split(), delivered)
 
 
-def test_no_more_than_one_answer_a_second_is_kept():
+def test_one_answer_per_second_is_kept():
     now = [0.0]
     resilience = Resilience(clock=lambda: now[0])
     assert went(resilience, FINE)[0] == ["fetch", "keep"]
@@ -62,7 +60,7 @@ def test_no_more_than_one_answer_a_second_is_kept():
     assert went(resilience, FINE)[0] == ["fetch", "keep"]
 
 
-def test_retries_are_a_tenth_of_the_fetches_at_most(resilience):
+def test_retries_are_at_most_a_tenth(resilience):
     retried = sum("pause" in went(resilience, BROKEN, BROKEN, None)[0] for _ in range(500))
     assert MOST_RETRIES <= retried <= MOST_RETRIES + 500 * RETRIES_PER_FETCH
 
@@ -84,7 +82,7 @@ def test_an_open_breaker_asks_nobody():
     assert isinstance(delivered.outcome, Refused)
 
 
-def test_an_exhausted_pool_does_not_open_it():
+def test_exhausted_pool_keeps_breaker_closed():
     resilience = Resilience(Breaker(failures=1, open_s=60))
     went(resilience, Exhausted(), None)
     assert resilience.breaker.state == "closed"
@@ -92,7 +90,7 @@ def test_an_exhausted_pool_does_not_open_it():
     assert resilience.breaker.state == "open"
 
 
-def test_a_course_that_is_broken_off_tells_the_breaker_nothing():
+def test_cancelled_fetch_leaves_breaker_unchanged():
     resilience = Resilience(Breaker(failures=1, open_s=60))
     course = resilience.course()
     assert next(course).what is Do.FETCH
@@ -124,7 +122,7 @@ def fetched(breaker, failed):
         ("FFF>?F", "open"),
     ],
 )
-def test_it_opens_after_failures_in_a_row_and_after_a_while_one_may_try(clock, course, state):
+def test_breaker_opens_then_admits_one_fetch(clock, course, state):
     breaker = Breaker(failures=3, open_s=2)
     for event in course:
         if event == ">":
@@ -145,7 +143,7 @@ def test_one_tries_at_a_time(clock):
         pass
 
 
-def test_what_began_before_it_opened_says_nothing_after(clock):
+def test_older_fetches_do_not_affect_breaker(clock):
     breaker = Breaker(failures=3, open_s=2)
     with breaker.asking() as early:
         for _ in range(3):

@@ -27,7 +27,7 @@ def get(url):
 
 
 @pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
-def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools(name):
+def test_started_setup_fetches_immediately(name):
     """Two processes; the origin's answers take so long that all requests are in flight at a time."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}
     with served(name, "origin", **knobs) as running:
@@ -44,7 +44,7 @@ def test_a_setup_that_is_up_can_fetch_at_once_and_its_processes_show_their_pools
         files.close()
 
 
-def test_where_an_origin_is_named_the_service_starts_none(origin):
+def test_origin_url_prevents_the_service(origin):
     playing = origin({**WELL, "body": "the named one"})
     with served("gunicorn", "origin", ORIGIN_URL=playing.url) as running:
         assert get(f"{running.url}/fetch")[:2] == (200, b"the named one")

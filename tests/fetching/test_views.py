@@ -18,7 +18,7 @@ FAILING = {"stages": [{"at": 0, "status": 503}]}
 pytest.importorskip("aiohttp")
 
 
-def test_every_view_answers_as_the_origin_does_and_says_how_long_it_took(origin, served, ask):
+def test_every_view_returns_the_answer(origin, served, ask):
     served(origin({**WELL, "stages": [{"at": 0, "status": 201}], "headers": {"content-type": "text/css"}}).url)
     for response in ask(*PLAIN, *RESILIENT):
         assert (response.status_code, response.content) == (201, b"fine")
@@ -35,14 +35,14 @@ def test_every_view_answers_as_the_origin_does_and_says_how_long_it_took(origin,
         ({"stages": [{"at": 0, "resets": 1}]}, 502, "failed", "no connection to the origin, or it broke"),
     ],
 )
-def test_what_fails_is_reported_by_the_status_and_in_words(origin, served, ask, recipe, status, kind, says):
+def test_failure_has_status_with_text(origin, served, ask, recipe, status, kind, says):
     served(origin(recipe).url, timeout_s=0.2)
     for response in ask(*PLAIN, *RESILIENT[:2]):  # the third would find the breaker open
         assert (response.status_code, response["X-Fetch-Failed"]) == (status, kind)
         assert response.content.decode() == f"{says}\n"
 
 
-def test_a_failure_of_the_origin_is_passed_on_and_no_line_of_the_log(origin, served, ask, caplog):
+def test_origin_failure_is_not_logged(origin, served, ask, caplog):
     served(origin(FAILING).url)
     for response in ask(*PLAIN, *RESILIENT[:1]):
         assert (response.status_code, response.content) == (503, b"Error 503")
@@ -50,7 +50,7 @@ def test_a_failure_of_the_origin_is_passed_on_and_no_line_of_the_log(origin, ser
     assert [record for record in caplog.records if record.name == "django.request"] == []
 
 
-def test_where_it_fails_the_resilient_ones_have_a_copy_and_mark_it(origin, served, ask):
+def test_resilient_views_mark_stale_copies(origin, served, ask):
     playing = origin(WELL)
     served(playing.url)
     assert [response.status_code for response in ask(*RESILIENT)] == [200] * 3
@@ -60,7 +60,7 @@ def test_where_it_fails_the_resilient_ones_have_a_copy_and_mark_it(origin, serve
     assert [response.status_code for response in ask(*PLAIN)] == [503] * 3
 
 
-def test_an_open_breaker_leaves_the_origin_alone(origin, served, ask):
+def test_open_breaker_spares_the_origin(origin, served, ask):
     playing = origin(FAILING)
     served(playing.url)
     last = ask(*RESILIENT[:2] * 10)[-1]
@@ -68,7 +68,7 @@ def test_an_open_breaker_leaves_the_origin_alone(origin, served, ask):
     assert playing.counts()["total_requests"] < 20
 
 
-def test_a_request_has_no_say_in_what_is_fetched(origin, served, ask):
+def test_request_cannot_choose_the_origin(origin, served, ask):
     elsewhere, playing = origin(WELL), origin([{**WELL, "route": "/news"}])
     served(playing.url, path="/news")
     headers = {"X-Forwarded-Host": "127.0.0.1:1", "X-Url": elsewhere.url}
@@ -78,7 +78,7 @@ def test_a_request_has_no_say_in_what_is_fetched(origin, served, ask):
     assert playing.counts()["fates"] == {"answered": 1}
 
 
-def test_a_client_that_does_not_fit_a_view_is_named_with_those_that_do(origin, served, ask):
+def test_unsuitable_client_names_suitable_clients(origin, served, ask):
     served(origin(WELL).url, client="requests")
     one, other, either = ask(*PLAIN)
     assert one.status_code == 200
@@ -88,7 +88,7 @@ def test_a_client_that_does_not_fit_a_view_is_named_with_those_that_do(origin, s
     assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is of the handler's kind
 
 
-def test_without_an_origin_that_is_said_until_the_service_has_written_where_it_is(origin, served, ask, tmp_path):
+def test_missing_origin_is_reported_until_started(origin, served, ask, tmp_path):
     served(None, url_file=None)
     for response in ask(*PLAIN, *RESILIENT):
         assert (response.status_code, response["X-Fetch-Failed"]) == (503, "no-origin")
@@ -108,7 +108,7 @@ def test_nothing_is_posted_through_them(origin, served):
 
 
 @pytest.mark.parametrize("path", ["/async/fetch", "/either/fetch", "/async/fetch/resilient"])
-def test_where_the_client_goes_away_the_fetch_is_given_up(origin, served, path):
+def test_disconnected_client_cancels_the_fetch(origin, served, path):
     playing = origin({"stages": [{"at": 0, "latency": "10m"}]})
     served(playing.url, timeout_s=PATIENCE_S)
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [(b"host", b"testserver")]}
@@ -127,7 +127,7 @@ def test_where_the_client_goes_away_the_fetch_is_given_up(origin, served, path):
     assert (clients._gauge().in_use, clients._gauge().waiting) == (0, 0)
 
 
-def test_an_asynchronous_view_behind_wsgi_leaves_no_connection(origin, served):
+def test_async_view_over_wsgi_closes_connections(origin, served):
     """Its event loop ends with the request, and so does its pool."""
     playing = origin(WELL)
     served(playing.url)

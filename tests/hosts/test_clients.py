@@ -127,7 +127,7 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
     assert sum(row["completed"] for row in result["timeline"]) == result["completed"]
 
 
-def test_a_search_for_users_is_made_from_two_machines(measured):
+def test_search_for_users_on_two_machines(measured):
     trial = measured(*HOSTS, test=USERS_SEARCH)[2][0]
     probes = trial["capacity"]["probes"]
     # The first asks for one user, whom one of them has.
@@ -136,7 +136,7 @@ def test_a_search_for_users_is_made_from_two_machines(measured):
     assert trial["evidence"]["engine_failed"] is None
 
 
-def test_a_search_for_a_rate_is_made_from_two_machines(measured):
+def test_search_for_rate_on_two_machines(measured):
     found = measured(*HOSTS, test=RATE_SEARCH)[2][0]["capacity"]
     assert found["rate"] == 40
     assert [probe for probe in found["probes"] if probe["planned"] != probe["rate"] * probe["duration_s"]] == []
@@ -158,7 +158,7 @@ def test_rooms_are_shared_by_two_machines(measured, rooms):
 
 
 @pytest.mark.parametrize("module", [WORKER, MASTER])
-def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, begun, folder, module):
+def test_lost_client_costs_a_trial(away, begun, folder, module):
     process = begun("4s")
     wait_for(lambda: apart(away) if module == WORKER else running(away, MASTER), "no load")[0].kill()
     _, errors = process.communicate(timeout=2 * WITHIN_S)
@@ -172,7 +172,7 @@ def test_one_that_is_lost_costs_a_trial_and_leaves_nothing(away, begun, folder, 
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_the_end_of_the_harness_is_that_of_all_of_them(away, begun, folder, number, status):
+def test_workers_end_with_the_harness(away, begun, folder, number, status):
     process = begun("60s")
     process.send_signal(number)
     _, errors = process.communicate(timeout=WITHIN_S)
@@ -190,7 +190,7 @@ def test_the_end_of_the_harness_is_that_of_all_of_them(away, begun, folder, numb
     ],
     ids=["no master", "another run goes on"],
 )
-def test_a_worker_goes_where_it_cannot_take_part(tree, unused_port, is_locked, why):
+def test_excluded_worker_exits(tree, unused_port, is_locked, why):
     token = load_token.of_workers("0123456789abcdef" * 2)
     first = {"token": token, "number": 0, "program": "generator", "core": None, "port": unused_port, "apart": True}
     command = [VENV / "bin" / "python", "-c", IMPATIENT]
@@ -239,7 +239,7 @@ ONCE = "each client, and the machine of the servers, is another"
         ),
     ],
 )
-def test_what_cannot_be_made_from_several_machines_is_refused(away, study, folder, test, options, says):
+def test_unsupported_load_on_clients_is_refused(away, study, folder, test, options, says):
     code, _, errors = away.run("run", study(test=test.format("1s")), *options, "--output", folder)
     assert code == 1
     assert says in errors

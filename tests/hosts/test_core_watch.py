@@ -35,7 +35,7 @@ def slice_of(load, duration_ms=500):
 OVER, CLOSE = {"event": "over"}, {"load": "1", "close": True}
 
 
-def test_slices_of_loads_that_are_made_interleaved_are_distinguished(watch):
+def test_interleaved_slices_are_distinguished(watch):
     assert result(watch, slice_of("1"), OVER, slice_of("2"), OVER, slice_of("1"), OVER, CLOSE) == {
         "elapsed_s": 2.0, "clock_jump_s": 0.0, "other_load": 0.5, "swapped_pages": 0, "mhz": None
     }  # fmt: skip
@@ -51,5 +51,5 @@ def test_slices_of_loads_that_are_made_interleaved_are_distinguished(watch):
     ],
     ids=["a load that is stopped", "a warm-up before it", "users from the first that comes"],
 )
-def test_what_is_seen_lasts_as_long_as_the_load(watch, messages):
+def test_watch_covers_the_whole_load(watch, messages):
     assert result(watch, *messages)["elapsed_s"] == 1.0

@@ -119,13 +119,13 @@ def test_nonsense_is_one_line(command, host, lines, why):
     assert "Traceback" not in errors
 
 
-def test_what_it_refuses_is_one_line_that_a_terminal_does_not_obey(command, host):
+def test_refusal_is_escaped_for_terminal(command, host):
     host.answers(clock=json.dumps({"number": 3, "error": "no\x00 \x1b[2J\nclock\r" + "A" * 10_000}))
     _, _, errors = command("hosts", "check", host.where)
     assert last(errors) == f"error: ssh://hostile: no clock{'A' * 992}"
 
 
-def test_its_texts_are_printed_without_commands_to_the_terminal(command, host):
+def test_foreign_texts_are_escaped(command, host):
     doctor = [["warning", "\x1b]0;title\x07it\x00 is \x9b1m busy", "\x1b[2Jfix"]]
     host.answers(doctor=reply(doctor))
     code, printed, _ = command("hosts", "check", host.where)
@@ -143,7 +143,7 @@ def test_its_texts_are_printed_without_commands_to_the_terminal(command, host):
     suppress_health_check=list(HealthCheck),
 )
 @given(answers=changed(HONEST))
-def test_whatever_it_answers_it_is_looked_at_or_one_line_says_why_not(command, host, answers):
+def test_any_answer_is_handled(command, host, answers):
     host.answers(**{method: reply(value) for method, value in answers.items() if method in HONEST})
     code, printed, errors = command("hosts", "check", host.where)
     assert code in (0, 1)
@@ -152,7 +152,7 @@ def test_whatever_it_answers_it_is_looked_at_or_one_line_says_why_not(command, h
     assert len(last(errors)) < 2000
 
 
-def test_a_byte_now_and_then_is_no_message_in_time(monkeypatch):
+def test_slow_bytes_time_out(monkeypatch):
     reading, writing = os.pipe()
     os.write(writing, b"{" * 100)
     monkeypatch.setattr(wire, "READ_BYTES", 1)
@@ -164,7 +164,7 @@ def test_a_byte_now_and_then_is_no_message_in_time(monkeypatch):
     os.close(writing)
 
 
-def test_of_what_it_writes_as_errors_the_end_is_kept():
+def test_only_end_of_errors_is_kept():
     tail = ErrorTail()
     subprocess.run([sys.executable, "-c", "print('a' * 500_000 + 'the end')"], stdout=tail.descriptor, check=True)
     tail.close()
@@ -211,7 +211,7 @@ def test_what_cannot_be_called_is_refused(calls, method, arguments, why):
 
 
 @pytest.mark.servers
-def test_no_path_leads_out_of_a_supervisors_folder(calls):
+def test_no_path_leaves_supervisor_folder(calls):
     number, folder = value_of(calls, "supervise", {"env": {"PORT": "8000"}})
     assert value_of(calls, "has", {"number": number, "file": "supervisord.log"})
     assert not value_of(calls, "has", {"number": number, "file": f"../{os.path.basename(folder)}/supervisord.log"})
@@ -246,7 +246,7 @@ def agent():
     ],
     ids=["bad JSON", "no text", "nested", "no number", "no name", "a huge frame", "a flood"],
 )
-def test_it_answers_a_call_and_ends_with_what_is_none(agent, last):
+def test_agent_ends_at_invalid_call(agent, last):
     agent.stdin.write(b'{"number": 1, "method": "start", "arguments": {"number": []}}\n')
     agent.stdin.flush()
     answer = json.loads(agent.stdout.readline())

@@ -47,7 +47,7 @@ def last_line(command, other_machine):
         (f"mkdir: {'a' * 200}: No space left on device", f"...{'a' * 75}: No space left on device"),
     ],
 )
-def test_the_reason_is_reported_and_not_what_was_said_after_it(said, why):
+def test_reason_precedes_later_output(said, why):
     assert str(failure(Address.parse("other"), 2, said)) == f"ssh://other: {why}"
 
 
@@ -61,7 +61,7 @@ def test_the_reason_is_reported_and_not_what_was_said_after_it(said, why):
         ("bench@[fe80::1%eth0]:22", ("fe80::1%eth0", "bench", 22)),
     ],
 )
-def test_an_address_is_a_host_with_a_user_and_a_port_where_they_are_said(text, parts):
+def test_address_has_optional_parts(text, parts):
     address = Address.parse(text)
     assert (address.host, address.user, address.port) == parts
     assert str(address) == f"ssh://{text}"
@@ -76,7 +76,7 @@ def test_what_is_no_address_is_refused(text):
         hosts.at(f"ssh://{text}")
 
 
-def test_ssh_shares_no_connection_forwards_nothing_asks_nobody_and_knows_whom_the_user_knows(monkeypatch):
+def test_ssh_uses_only_safe_options(monkeypatch):
     monkeypatch.setenv("SSH_COMMAND", "my-ssh -F 'a file'")
     command = Address.parse("bench@[fd00::2]:2222").command("echo 'it'")
     assert command[:3] == ["my-ssh", "-F", "a file"]
@@ -90,7 +90,7 @@ def test_ssh_shares_no_connection_forwards_nothing_asks_nobody_and_knows_whom_th
     assert said == "it\n"
 
 
-def test_what_a_shell_prints_before_the_first_word_is_one_clear_line(last_line, other_machine):
+def test_shell_output_is_one_clear_line(last_line, other_machine):
     (other_machine.folder / "prints").write_text("Welcome to this machine!\nHave a lot of fun\n")
     assert last_line("hosts", "check", other_machine.where) == (
         f"error: {other_machine.where}: a program printed text before the harness connected (Welcome to this "
@@ -98,7 +98,7 @@ def test_what_a_shell_prints_before_the_first_word_is_one_clear_line(last_line, 
     )
 
 
-def test_a_machine_that_was_not_prepared_is_named_with_how_to(last_line, other_machine):
+def test_unprepared_machine_gets_a_remedy(last_line, other_machine):
     says = last_line("hosts", "check", other_machine.where)
     assert says.startswith(f"error: {other_machine.where} is not prepared; run ")
     assert says.endswith(f"hosts prepare {other_machine.where}")
@@ -106,7 +106,7 @@ def test_a_machine_that_was_not_prepared_is_named_with_how_to(last_line, other_m
 
 @pytest.mark.parametrize("command_name", ["prepare", "check"])
 @pytest.mark.parametrize("folder", [".", "tree"])
-def test_files_that_others_may_write_are_not_run(last_line, other_machine, folder, command_name):
+def test_writable_files_are_not_run(last_line, other_machine, folder, command_name):
     tree = other_machine.files / "tree"
     tree.mkdir(parents=True)
     (other_machine.files / "marker.json").write_text("{}")
@@ -148,7 +148,7 @@ def test_why_ssh_failed_is_one_line(last_line, other_machine, said, reported, co
         ),
     ],
 )
-def test_what_cannot_run_there_is_refused_before_anybody_is_asked(refused, other_machine, options, why):
+def test_unsupported_options_are_refused_early(refused, other_machine, options, why):
     assert why in refused("run", "first-look", *options)
     assert other_machine.calls() == []
 
@@ -160,7 +160,7 @@ def test_the_origin_stays_on_this_machine(other_machine):
     assert other_machine.calls() == []
 
 
-def test_a_message_is_read_in_whatever_pieces_it_comes():
+def test_message_may_come_in_pieces():
     reading, writing = os.pipe()
     reader = wire.MessageReader(reading)
     call = wire.AgentCall(7, "calibrate", {"core": 1})
@@ -195,7 +195,7 @@ except ClientGone:
 """
 
 
-def test_an_agent_that_hears_nothing_for_a_while_ends():
+def test_silent_connection_ends_the_agent():
     """With the network cut, its standard input stays open for hours."""
     process = subprocess.Popen(
         [sys.executable, "-c", SILENT], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -209,7 +209,7 @@ def test_an_agent_that_hears_nothing_for_a_while_ends():
         process.communicate()
 
 
-def test_who_does_not_know_the_token_is_not_the_host(free_port):
+def test_wrong_token_is_another_host(free_port):
     with (
         contextlib.closing(ProofServer("the token", "127.0.0.1", free_port)),
         pytest.raises(UserError, match=r"^127\.0\.0\.1:\d+ belongs to another host than ssh://other$"),
@@ -217,7 +217,7 @@ def test_who_does_not_know_the_token_is_not_the_host(free_port):
         network.look("ssh://other", ("127.0.0.1", free_port), "another token", "10.0.0.1")
 
 
-def test_where_nobody_answers_it_is_said_what_to_let_through(free_port):
+def test_closed_firewall_gets_a_remedy(free_port):
     with pytest.raises(UserError, match=r"although SSH works; .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
 
@@ -247,7 +247,7 @@ def written(file, text):
     [("python3.9", "Python 3.11 or newer is needed; this is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
     ids=["too old", "not there"],
 )
-def test_a_python_that_cannot_be_used_there_is_said_in_a_line(last_line, other_machine, tmp_path, name, why):
+def test_unusable_remote_python_is_reported(last_line, other_machine, tmp_path, name, why):
     needs_git()
     python = written(tmp_path / name, TOO_OLD.format(python=sys.executable)) if why else name
     says = last_line("hosts", "prepare", other_machine.where, "--python", python)

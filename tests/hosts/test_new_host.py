@@ -25,7 +25,7 @@ def at(address):
 STUDY = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s"}}}
 
 
-def test_a_study_can_be_measured_there_and_is_here_where_nothing_is_said(tmp_path, monkeypatch):
+def test_study_runs_on_new_host(tmp_path, monkeypatch):
     (tmp_path / "moon.py").write_text(MOON)
     monkeypatch.setattr(hosts, "__path__", [*hosts.__path__, str(tmp_path)])
     monkeypatch.setenv("PORT", "8123")
@@ -35,6 +35,6 @@ def test_a_study_can_be_measured_there_and_is_here_where_nothing_is_said(tmp_pat
     assert type(make_bench(study, sample()).host) is Local
 
 
-def test_an_unknown_scheme_is_named_with_those_there_are():
+def test_unknown_scheme_lists_known_schemes():
     with pytest.raises(UserError, match=r"^unknown kind of host 'carrier'; there are: .*local"):
         hosts.at("carrier://somewhere")

@@ -54,7 +54,7 @@ def command(study, folder):
     return command
 
 
-def test_a_study_is_measured_over_the_network_also_with_a_certificate_that_was_made_there(pair, command, folder):
+def test_study_over_network_with_tls(pair, command, folder):
     setup = '{ setup = "gunicorn", env = { TLS = 1 } }'
     _, printed, errors = pair.run(*command(pair, "1s", "--ignore-busy", setup=setup))
     assert "Servers on ssh://server (" in " ".join(printed.split()), errors
@@ -69,7 +69,7 @@ def test_a_study_is_measured_over_the_network_also_with_a_certificate_that_was_m
     pair.wait_until_nothing_runs_there()
 
 
-def test_ctrl_c_in_a_terminal_ends_all_there(pair, command, folder):
+def test_ctrl_c_ends_remote_programs(pair, command, folder):
     process = pair.start(*command(pair, "30s"))
     wait_for(lambda: pair.measures(folder), "no load")
     os.killpg(process.pid, signal.SIGINT)
@@ -80,7 +80,7 @@ def test_ctrl_c_in_a_terminal_ends_all_there(pair, command, folder):
     pair.wait_until_nothing_runs_there()
 
 
-def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, command, folder):
+def test_short_network_loss_costs_a_trial(pair, command, folder):
     process = pair.start(*command(pair, "3s", "--ignore-busy"))
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
@@ -96,7 +96,7 @@ def test_a_cable_that_was_out_for_a_while_costs_a_trial(pair, command, folder):
     pair.wait_until_nothing_runs_there()
 
 
-def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, study, tmp_path):
+def test_kill_9_leaves_no_remote_programs(pair, study, tmp_path):
     chance = random.Random(14)
     file = study(duration="2s")
     ended = 0
@@ -112,7 +112,7 @@ def test_nothing_is_left_on_either_after_kill_9_at_ten_random_moments(pair, stud
     assert ended < 10
 
 
-def test_a_longer_way_is_measured_and_said(pair, command, folder):
+def test_network_delay_is_measured(pair, command, folder):
     with delayed(pair, 20):
         _, _, errors = pair.run(*command(pair, "1s", "--ignore-busy"))
         _, checked, _ = pair.run("hosts", "check", pair.where)
@@ -123,7 +123,7 @@ def test_a_longer_way_is_measured_and_said(pair, command, folder):
     pair.wait_until_nothing_runs_anywhere()
 
 
-def test_a_full_disk_there_is_said_in_a_line(pair, command):
+def test_full_remote_disk_is_reported(pair, command):
     for place, arguments in (
         (pair.home() / ".django-serving-benchmark", ("hosts", "prepare", pair.where, "--venv", VENV)),
         ("/dev/shm", command(pair, "1s")),
@@ -146,7 +146,7 @@ def test_a_full_disk_there_is_said_in_a_line(pair, command):
     ],
     ids=["Redis' machine", "a client"],
 )
-def test_a_machine_that_is_cut_off_costs_a_trial(second, command, folder, setup, option, value, has_begun):
+def test_disconnected_machine_costs_a_trial(second, command, folder, setup, option, value, has_begun):
     process = second.start(*command(second, "4s", option, value, "--ignore-busy", setup=setup))
     wait_for(lambda: (folder / "run.json").exists() and has_begun(second), "no load")
     second.cable_of_second("down")
@@ -162,7 +162,7 @@ def test_a_machine_that_is_cut_off_costs_a_trial(second, command, folder, setup,
     second.wait_until_nothing_runs_anywhere()
 
 
-def test_what_happens_on_the_other_machines_is_seen(second, command, folder):
+def test_events_on_other_machines_are_seen(second, command, folder):
     setup = f"{GUNICORN}, {REDIS}"
     for option, value in (("--clients", second.second), ("--services", f"redis={second.second}")):
         with of_their_own(second):
@@ -191,7 +191,7 @@ def test_what_happens_on_the_other_machines_is_seen(second, command, folder):
         ),
     ],
 )  # fmt: skip
-def test_another_name_of_a_machine_is_no_client(second, command, names, setup, options, says):
+def test_alias_of_machine_is_no_client(second, command, names, setup, options, says):
     with of_their_own(second, names=names):
         code, _, errors = second.run(*command(second, "1s", *options, setup=setup))
     assert code == 1
@@ -229,7 +229,7 @@ def begun(third, command):
     return begun
 
 
-def test_a_cable_that_stays_out_ends_the_run_which_goes_on_later(third, begun, folder):
+def test_resume_after_network_loss(third, begun, folder):
     process = begun("8s")
     third.cable_of_second("down")
     try:
@@ -262,7 +262,7 @@ def listening(machine):
     return {(address, int(port)) for address, port in found if not address.strip("[]").startswith(("127.", "::1"))}
 
 
-def test_only_the_servers_and_sshd_can_be_reached(third, begun):
+def test_only_servers_with_sshd_are_reachable(third, begun):
     process = begun("120s")
     port = int(os.environ.get("PORT", "8000"))
     assert listening(third.client) == set()

@@ -66,7 +66,7 @@ def test_redis_serves_from_its_own_machine(measured, machines, folder, interleav
 
 
 @pytest.mark.exhaustive
-def test_sessions_are_read_and_written_there_also_where_a_run_is_resumed(away, measured, folder):
+def test_resumed_run_uses_remote_sessions(away, measured, folder):
     _, record, _ = measured(*ON_THIRD, setups=SESSIONS, test=WALK)
     for file in (folder / "trials").glob("*.json"):
         file.unlink()
@@ -98,7 +98,7 @@ WRITE = "write a service and its machine, such as redis=ssh://user@host"
         ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice; a service can only have one machine"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(at_hand, study, given, says):
+def test_wrong_service_host_is_reported(at_hand, study, given, says):
     code, printed, errors = at_hand("run", study(), "--servers", OtherMachine.where, "--services", given)
     assert (code, printed, errors.count("\n")) == (1, "", 1)
     assert errors.startswith(f"error: {says}")
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said_in_a_line(at_hand, study, given, says):
         (("--app", "{folder}"), "", "only serves the sample project; leave out --services, or --app"),
     ],
 )
-def test_a_service_that_cannot_be_there_is_refused(at_hand, tmp_path, monkeypatch, arguments, url, says):
+def test_unsupported_remote_service_is_refused(at_hand, tmp_path, monkeypatch, arguments, url, says):
     (tmp_path / "manage.py").write_text("")
     if url:
         monkeypatch.setenv("REDIS_URL", url)
@@ -123,7 +123,7 @@ def test_a_service_that_cannot_be_there_is_refused(at_hand, tmp_path, monkeypatc
     assert says in errors
 
 
-def test_a_redis_that_is_not_there_is_said_in_a_line(away, study):
+def test_missing_redis_is_reported(away, study):
     away.env["REDIS_URL"] = "redis://127.0.0.1:1/0"
     code, _, errors = away.run("run", study(), *ON_THIRD)
     assert code == 1
@@ -131,7 +131,7 @@ def test_a_redis_that_is_not_there_is_said_in_a_line(away, study):
 
 
 @pytest.mark.exhaustive
-def test_the_servers_own_machine_is_none_of_its_own(away, study):
+def test_servers_machine_is_no_service_host(away, study):
     # By another account, of which its name says nothing.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors
@@ -153,7 +153,7 @@ def hosts_file(tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_all_machines_can_be_named_in_a_file(away, measured, hosts_file):
+def test_hosts_file_names_all_machines(away, measured, hosts_file):
     code, printed, errors = away.run("hosts", "check", hosts_file())
     assert code == 0, errors
     assert OtherMachine.where in printed
@@ -180,16 +180,16 @@ def test_all_machines_can_be_named_in_a_file(away, measured, hosts_file):
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),
     ],
 )
-def test_a_hosts_file_that_is_wrong_is_said_in_a_line(refused, hosts_file, text, options, says):
+def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):
     assert says in refused("run", "first-look", "--hosts", hosts_file(text), *options)
 
 
-def test_a_hosts_file_without_a_machine_is_nothing_to_prepare(refused, hosts_file):
+def test_hosts_file_needs_a_machine(refused, hosts_file):
     says = refused("hosts", "prepare", hosts_file(""))
     assert says.endswith('names no machine; write servers = "ssh://user@host"\n')
 
 
-def test_cores_of_the_servers_are_none_of_another_machine():
+def test_remote_service_uses_no_server_cores():
     class OtherHost(Local):
         def listens_on(self):
             return "127.0.0.1"
@@ -210,7 +210,7 @@ def test_cores_of_the_servers_are_none_of_another_machine():
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
-def test_the_cost_of_a_redis_of_somebody_else_is_read_where_it_is_and_it_is_left_alone(away, measured, unused_port):
+def test_foreign_redis_is_measured_not_stopped(away, measured, unused_port):
     options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
     away.env["REDIS_URL"] = f"redis://127.0.0.1:{unused_port}/0"
     with subprocess.Popen([redis.executable(), *options], stdout=subprocess.DEVNULL) as process:
@@ -234,7 +234,7 @@ def test_the_cost_of_a_redis_of_somebody_else_is_read_where_it_is_and_it_is_left
         ("postgresql", "DATABASE_URL", "postgres://me@h:1234/x", 1234),
     ],
 )
-def test_one_of_somebody_else_is_looked_for_where_its_url_says(monkeypatch, service, variable, url, port):
+def test_foreign_redis_is_found_by_url(monkeypatch, service, variable, url, port):
     assert not services.known()[service].of_others
     monkeypatch.setenv(variable, url)
     assert services.known()[service].of_others

@@ -51,7 +51,7 @@ def names(cli):
     return found
 
 
-def test_prepare_brings_what_git_has_and_leaves_a_marker(machines):
+def test_prepare_copies_files_with_marker(machines):
     tree = machines.files / "tree"
     assert (tree / "loadtests" / "cli.py").is_file()
     assert (tree / "supervisor" / "conf.d" / "gunicorn.conf").is_file()
@@ -66,7 +66,7 @@ def test_prepare_brings_what_git_has_and_leaves_a_marker(machines):
     assert "the same versions of all common packages" in machines.printed
 
 
-def test_check_says_how_the_machine_and_the_way_to_it_are(away, machines):
+def test_check_describes_machine_with_network(away, machines):
     away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address all the same
     code, printed, errors = away.run("hosts", "check", machines.where)
     assert code == 0, errors
@@ -75,7 +75,7 @@ def test_check_says_how_the_machine_and_the_way_to_it_are(away, machines):
     away.wait_until_nothing_runs()
 
 
-def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores(at_hand, machines, monkeypatch):
+def test_separate_servers_use_all_cores(at_hand, machines, monkeypatch):
     monkeypatch.setattr("loadtests.hosts.ssh.boot", lambda: "of another machine")
     code, printed, errors = at_hand("hosts", "check", machines.where)
     assert code == 0, errors
@@ -103,7 +103,7 @@ def test_a_run_says_what_ran_where(measured, machines, folder):
 
 
 @pytest.mark.exhaustive
-def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machines, begun, folder):
+def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folder):
     process = begun("60s")
     # Meanwhile nothing is prepared there: the files are those of the run.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
@@ -123,7 +123,7 @@ def test_ctrl_c_ends_all_there_and_the_run_can_be_resumed(away, at_hand, machine
 
 
 @pytest.mark.exhaustive
-def test_nothing_is_left_there_when_the_harness_is_killed(away, begun):
+def test_killed_harness_leaves_nothing_remote(away, begun):
     process = begun("60s")
     process.kill()
     process.communicate()
@@ -131,7 +131,7 @@ def test_nothing_is_left_there_when_the_harness_is_killed(away, begun):
 
 
 @pytest.mark.exhaustive
-def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, machines, begun, folder):
+def test_lost_connection_costs_one_trial(away, machines, begun, folder):
     """The agent is killed, too: what it started is gone all the same."""
     process = begun("4s", "--ignore-busy")
     [agent] = running(away, "loadtests.hosts.agent.main")
@@ -146,7 +146,7 @@ def test_a_connection_that_is_lost_costs_the_trial_and_not_the_run(away, machine
     assert second["result"]["ok"] == second["result"]["planned"] >= 200  # a pause makes its slice longer
 
 
-def test_a_file_that_is_not_as_here_is_named_before_anything_is_started(at_hand, machines, study, changed):
+def test_changed_remote_file_is_named_early(at_hand, machines, study, changed):
     with changed(machines.files / "tree" / "supervisor" / "conf.d" / "gunicorn.conf"):
         code, _, errors = at_hand("run", study(), "--servers", machines.where)
     assert code == 1
@@ -157,7 +157,7 @@ def test_a_file_that_is_not_as_here_is_named_before_anything_is_started(at_hand,
 
 
 @pytest.mark.exhaustive
-def test_a_port_that_is_taken_there_is_named(away, machines, study):
+def test_taken_remote_port_is_named(away, machines, study):
     port = away.env["PORT"]
     with socket.create_server(("127.0.0.1", int(port))):
         code, _, errors = away.run("run", study(), "--servers", machines.where)
@@ -186,7 +186,7 @@ def test_a_port_that_is_taken_there_is_named(away, machines, study):
         ),
     ],
 )
-def test_an_address_where_servers_cannot_listen_gets_no_load(away, study, variable, value, says):
+def test_unusable_address_gets_no_load(away, study, variable, value, says):
     away.env[variable] = value
     code, _, errors = away.run("run", study(), "--servers", OtherMachine.where)
     assert (code, errors.count("\n")) == (1, 1)

@@ -13,7 +13,7 @@ from loadtests.cleanup.program import public_environment
 from loadtests.errors import UserError
 
 
-def test_what_it_said_is_reported_and_its_folder_is_removed():
+def test_failed_start_is_reported():
     supervised = hosts.at("local").supervise({"BENCH_KEEP_ALIVE": "99"})
     with (
         pytest.raises(UserError, match=r"^supervisord did not start: defaults.sh: BENCH_KEEP_ALIVE may be 1 to 60"),
@@ -23,7 +23,7 @@ def test_what_it_said_is_reported_and_its_folder_is_removed():
     assert not supervised.folder.exists()
 
 
-def test_an_interrupt_as_its_answer_is_closed_is_not_lost(free_port):
+def test_interrupt_during_answer_is_kept(free_port):
     def interrupt(frame, event, argument):
         if event == "call" and frame.f_code is http.client.HTTPResponse.close.__code__:
             sys.setprofile(None)
@@ -51,7 +51,7 @@ def kill_the_guard(supervised, below, *groups):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("groups", [["gunicorn"], ["redis", "daphne-redis"]], ids=" ".join)
-def test_where_the_guard_is_killed_all_ends_and_a_line_says_so(groups, free_port):
+def test_killed_guard_ends_everything(groups, free_port):
     supervised = hosts.at("local").supervise({"BENCH_PORT": str(free_port), "BENCH_BIND": "127.0.0.1"})
     below = []
     with pytest.raises(UserError, match=r"^another program ended supervisord"), supervised:
@@ -62,7 +62,7 @@ def test_where_the_guard_is_killed_all_ends_and_a_line_says_so(groups, free_port
     hosts.at("local").require_free("127.0.0.1", free_port)
 
 
-def test_what_users_sign_in_with_is_not_for_what_is_served(monkeypatch):
+def test_served_programs_get_no_passwords(monkeypatch):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2")
     monkeypatch.setenv("JOURNEYS", "kept")
     env = public_environment(os.environ)

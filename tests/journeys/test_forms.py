@@ -30,7 +30,7 @@ def test_the_token_of_a_page(text, found):
     assert tokens(Shown(text)) == found
 
 
-def test_an_answer_that_leads_where_it_should_says_what_stands_there():
+def test_redirect_returns_its_parameters():
     ids, route = {}, "/orders/{order}/{order}/lines/{line}/?a=b"
     check = leads_to(route, ids)
     assert check(Shown(location="/orders/7/7/lines/x-1/?a=b")) is None
@@ -60,7 +60,7 @@ def test_the_form_to_sign_in_with():
     ("action", "where"),
     [("", HERE), ("?next=/a/", f"{HERE}?next=/a/"), ("/in/", "/in/"), ("do/", f"{HERE}do/"), (f"{HOME}/in/", "/in/")],
 )
-def test_it_is_sent_to_the_same_host(action, where):
+def test_login_form_stays_on_host(action, where):
     assert login_form(form(action=action), HOME, HERE).action == where
 
 
@@ -85,6 +85,6 @@ ELSEWHERE = "^the form would send the password to another site, "
         (form('<input name="u"><input type="password">'), "no field for a user's name next to the one for the pass"),
     ],
 )
-def test_a_page_whose_form_is_not_to_sign_in_with_here_is_refused(text, says):
+def test_unsuitable_login_page_is_refused(text, says):
     with pytest.raises(ValueError, match=says):
         login_form(text, HOME, HERE)

@@ -35,7 +35,7 @@ def times(spread):
     return Histogram.decode(spread["hdr"])
 
 
-def test_requests_count_for_which_a_user_was_ready_while_the_load_was_held(recorder):
+def test_requests_during_the_load_count(recorder):
     for ready in (BEGIN - 0.01, BEGIN, END - 0.01, END):
         ask(recorder, ready)
     found = recorder.measured(END + 1)
@@ -46,7 +46,7 @@ def test_requests_count_for_which_a_user_was_ready_while_the_load_was_held(recor
     assert found["duration_s"] == 10.0
 
 
-def test_response_time_is_from_the_moment_in_which_the_user_was_ready(recorder):
+def test_response_time_starts_at_readiness(recorder):
     ask(recorder, BEGIN + 1, takes=0.2, late=0.3)
     spreads = recorder.measured(END)["spreads"]
     for name, us in (("response_time", 500_000), ("service_time", 200_000), ("send_lag", 300_000)):
@@ -54,7 +54,7 @@ def test_response_time_is_from_the_moment_in_which_the_user_was_ready(recorder):
     assert (spreads["response_time"]["max_us"], spreads["response_time"]["sum_us"]) == (500_000, 500_000)
 
 
-def test_what_is_under_way_at_the_end_is_unfinished(recorder):
+def test_running_requests_are_unfinished(recorder):
     recorder.sent(Step("page", "GET", BEGIN + 1, BEGIN + 1))
     recorder.sent(Step("page", "GET", END + 1, END + 1))
     found = recorder.measured(END + 5)
@@ -62,7 +62,7 @@ def test_what_is_under_way_at_the_end_is_unfinished(recorder):
     assert times(found["spreads"]["failed"]).percentile(50) == pytest.approx(14e6, rel=0.001)
 
 
-def test_routes_and_methods_stand_apart_in_the_order_in_which_the_first_user_met_them(recorder):
+def test_routes_keep_their_first_order(recorder):
     for route in ("launch", "session", "name"):
         ask(recorder, BEGIN - 1, route=route)
     for route, method in (("name", "GET"), ("name", "POST"), ("name", "POST"), ("launch", "GET")):
@@ -76,7 +76,7 @@ def test_routes_and_methods_stand_apart_in_the_order_in_which_the_first_user_met
     assert times(routes[2]["response_time"]).percentile(50) == pytest.approx(200_000, rel=0.001)
 
 
-def test_journeys_count_that_ended_while_the_load_was_held(recorder):
+def test_journeys_ending_during_load_count(recorder):
     for due, at, failure in (
         (BEGIN - 5, BEGIN - 1, None),
         (BEGIN - 5, BEGIN + 1, None),
@@ -94,7 +94,7 @@ def test_journeys_count_that_ended_while_the_load_was_held(recorder):
     assert found["duration"]["sum_us"] == 8_000_000
 
 
-def test_a_second_is_handed_out_once_and_the_rest_at_the_end(recorder):
+def test_each_second_is_reported_once(recorder):
     ask(recorder, BEGIN + 0.5)
     ask(recorder, BEGIN + 2.5)
     rows = recorder.seconds(BEGIN + 2.0)
@@ -112,14 +112,14 @@ def test_a_second_is_handed_out_once_and_the_rest_at_the_end(recorder):
     [(BEGIN + 1, BEGIN + 2, 1, 2.0, 0.5), (BEGIN - 2, BEGIN - 1, 0, 0.0, 0.0)],
     ids=["while it was held", "before"],
 )
-def test_a_load_that_is_cut_ends_then(recorder, ready, at, planned, duration_s, rate):
+def test_cut_load_ends_immediately(recorder, ready, at, planned, duration_s, rate):
     ask(recorder, ready)
     recorder.cut(at)
     found = recorder.measured(at)
     assert (found["planned"], found["duration_s"], found["rate"]) == (planned, duration_s, rate)
 
 
-def test_what_several_injectors_counted_is_added_up():
+def test_injector_counts_are_added():
     parts = []
     for answers, more in (((0.001, 0.002, 0.003), {"machine": ""}), ((0.009,), ELSEWHERE)):
         recorder = Recorder(BEGIN, END)
@@ -207,7 +207,7 @@ def reasons(result):
 
 # From a server that has nothing to do to one that is asked for five times what it can.
 @pytest.mark.parametrize(("users", "answer_s"), [(1, 0.01), (64, 0.001), (64, 0.01), (64, 0.02), (200, 0.02)])
-def test_the_arithmetic_agrees_with_what_the_server_counted_within_two_percent(users, answer_s):
+def test_arithmetic_matches_the_server(users, answer_s):
     simulation = Simulation(users, answer_s)
     result = simulation.result(users)
     found = result.journeys
@@ -222,7 +222,7 @@ def test_the_arithmetic_agrees_with_what_the_server_counted_within_two_percent(u
         assert found.expected_per_s == pytest.approx(50, rel=0.03)
 
 
-def test_an_injector_that_is_late_does_not_agree_and_that_is_said():
+def test_late_injector_disagrees():
     result = Simulation(64, 0.001, late_s=0.05).result(64)
     assert result.journeys.disagreement == pytest.approx(0.05 / 0.75, rel=0.1)
     assert "loop_disagrees" in reasons(result)

@@ -33,19 +33,19 @@ def overloaded(answered):
     return belief
 
 
-def test_the_capacity_is_between_what_passes_and_what_fails():
+def test_capacity_lies_between_outcomes():
     belief = believing((900.0, clear(True)), (950.0, clear(False)))
     assert belief.capacity == pytest.approx(925, rel=0.03)
     assert belief.spread < believing((900.0, clear(True))).spread
 
 
-def test_one_probe_that_contradicts_many_is_outvoted():
+def test_contradicting_probe_is_outvoted():
     many = [(rate, clear(True)) for rate in (800.0, 850.0, 900.0)]
     belief = believing((700.0, Judgement(Outcome.FAIL, "", clear=False)), *many, (1000.0, clear(False)))
     assert 880 < belief.capacity < 1000
 
 
-def test_what_an_overloaded_server_answers_says_where_its_capacity_ends_and_how_steep_the_rise_is():
+def test_overload_shows_capacity_with_steepness():
     assert overloaded(answered=1000).capacity < overloaded(answered=1400).capacity < 1400
     assert overloaded(answered=1000).spread < believing().spread
     near, far = overloaded(answered=1020), overloaded(answered=1020)
@@ -55,10 +55,10 @@ def test_what_an_overloaded_server_answers_says_where_its_capacity_ends_and_how_
 
 
 @pytest.mark.parametrize("answered", [0, 1950])
-def test_no_queue_grew_or_nothing_was_answered_so_nothing_is_known_of_the_speed(answered):
+def test_missing_queue_shows_no_speed(answered):
     assert overloaded(answered=answered).capacity == believing().capacity
 
 
 @pytest.mark.parametrize(("late", "low", "high"), [(0.2, 1005, 1250), (1.0, 950, 1050), (4.0, 800, 990)])
-def test_the_number_of_late_requests_says_how_near_a_rate_is(late, low, high):
+def test_late_requests_show_the_distance(late, low, high):
     assert low < believing((1000.0, counted(late, 1000.0))).capacity < high

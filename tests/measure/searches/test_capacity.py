@@ -31,14 +31,14 @@ def generator_stops_at_1500(probe):
 
 
 @pytest.mark.parametrize("capacity", [1.5, 37, 100, 1234, 98_765])
-def test_the_rate_is_found_within_three_percent(capacity):
+def test_rate_is_found_within_three_percent(capacity):
     found = run(up_to(capacity))
     assert found.limited_by is LimitedBy.SERVER
     assert found.rate <= capacity < found.above <= found.rate * 1.0301
     assert len(found.records) <= 25
 
 
-def test_it_doubles_then_bisects_in_longer_probes_then_confirms():
+def test_search_doubles_bisects_confirms():
     found = run(up_to(700))
     probes = [record.probe for record in found.records]
     purposes = [probe.purpose for probe in probes]
@@ -56,18 +56,18 @@ def test_it_doubles_then_bisects_in_longer_probes_then_confirms():
     assert found.sentence == f"{found.rate:.0f} requests/s within the objective"
 
 
-def test_no_probe_is_longer_than_those_that_confirm():
+def test_no_probe_exceeds_confirming_probes():
     short = run(up_to(700), SearchPlan(short_s=1, long_s=1))
     assert {record.probe.duration_s for record in short.records} == {1.0}
 
 
 @pytest.mark.parametrize(("short", "long"), [(700, 500), (600, 700)], ids=["lucky", "unlucky"])
-def test_long_probes_have_the_last_word_over_short_ones(short, long):
+def test_long_probes_overrule_short_probes(short, long):
     found = run(lambda probe: up_to(long if probe.purpose is Purpose.CONFIRM else short)(probe))
     assert found.rate == pytest.approx(long, rel=0.035)
 
 
-def test_doubtful_points_are_asked_until_two_agree():
+def test_doubtful_rates_are_probed_twice():
     search = CapacitySearch(SearchPlan(start_rate=100))
     for outcome in (Outcome.FAIL, Outcome.PASS, Outcome.PASS):
         assert search.next() == Probe(100, 2.0, Purpose.DOUBLE)
@@ -106,7 +106,7 @@ def at_most(rate):
         (up_to(700), SearchPlan(max_probes=6), None, 800, LimitedBy.PROBES, "inconclusive after 6 probes"),
     ],
 )
-def test_what_kept_the_rate_from_being_higher_is_said(answer, plan, rate, above, limited_by, sentence):
+def test_limit_of_the_rate_is_named(answer, plan, rate, above, limited_by, sentence):
     found = run(answer, plan)
     assert found.limited_by is limited_by
     assert found.rate == (rate and pytest.approx(rate, rel=0.031))
@@ -114,7 +114,7 @@ def test_what_kept_the_rate_from_being_higher_is_said(answer, plan, rate, above,
     assert found.sentence.endswith(sentence)
 
 
-def test_a_probe_takes_as_long_as_its_percentile_needs_requests():
+def test_percentile_sets_the_probe_duration():
     found = run(up_to(30), SearchPlan(requests=1000))
     assert found.rate == pytest.approx(30, rel=0.031)
     # What leads near the capacity is shorter: a wrong step is mended by those that confirm.
@@ -128,7 +128,7 @@ def test_a_probe_takes_as_long_as_its_percentile_needs_requests():
         assert probe.duration_s < max(3 * shortest[probe.purpose], needed / probe.rate) + 0.1
 
 
-def test_rates_at_which_no_probe_can_know_the_percentile_are_not_tried():
+def test_unknowable_rates_are_skipped():
     found = run(up_to(0), SearchPlan(requests=1000))
     assert min(record.probe.rate for record in found.records) == pytest.approx(1000 / 600)
     assert found.sentence == (
@@ -149,7 +149,7 @@ def timed(answer, max_s):
     return step
 
 
-def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms_and_more_comes_nearer():
+def test_last_time_is_kept_for_confirmation():
     found = timed(up_to(700), 47)
     assert [record.probe.rate for record in found.records] == [100, 200, 400, 800, 400]
     assert found.records[-1].probe.purpose is Purpose.CONFIRM
@@ -159,7 +159,7 @@ def test_the_last_of_the_time_is_kept_for_a_probe_that_confirms_and_more_comes_n
     assert timed(up_to(700), 1000) == run(up_to(700))
 
 
-def test_when_the_time_is_up_before_anything_passed_nothing_is_known():
+def test_early_time_limit_leaves_no_result():
     found = timed(up_to(3), 42)
     assert (found.rate, found.limited_by) == (None, LimitedBy.TIME)
     assert found.sentence == "inconclusive: the time limit ended the search after 3 probes"
@@ -168,7 +168,7 @@ def test_when_the_time_is_up_before_anything_passed_nothing_is_known():
     assert "requests/s passed a probe, but there was no time to confirm it" in unconfirmed.sentence
 
 
-def test_nothing_can_be_recorded_after_the_end():
+def test_finished_search_accepts_no_probe():
     search = CapacitySearch(SearchPlan(max_probes=1))
     search.record(PASS)
     with pytest.raises(ValueError, match="the search is over"):
@@ -185,6 +185,6 @@ def test_nothing_can_be_recorded_after_the_end():
         ({"max_s": 31}, "a probe at 100 requests/s and its confirmation take 32 s, but only 31 s are"),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(fields, says):
+def test_invalid_plans_are_refused(fields, says):
     with pytest.raises(ValueError, match=says):
         SearchPlan(**fields)

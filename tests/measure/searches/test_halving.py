@@ -30,7 +30,7 @@ def wobbling(one, block):
     return SPEED[one] * (1 + block % 3) * (1 + 0.01 * math.sin(7 * block + ord(one)))
 
 
-def test_the_worse_half_goes_and_the_rest_is_measured_twice_as_often():
+def test_worse_half_is_dropped():
     rounds, outcome = play(Halving("abcde", 1), wobbling)
     assert [(len(one.candidates), len(one.blocks)) for one in rounds] == [(5, 1), (3, 2), (2, 4)]
     assert [one.candidates for one in rounds] == [("a", "b", "c", "d", "e"), ("a", "b", "c"), ("a", "b")]
@@ -41,7 +41,7 @@ def test_the_worse_half_goes_and_the_rest_is_measured_twice_as_often():
     assert play(Halving("abcde", 2, more_is_better=False), wobbling)[1].pick == "e"
 
 
-def test_the_interval_stands_on_the_last_round_alone():
+def test_interval_uses_only_last_round():
     def lucky_at_first(one, block):
         return wobbling(one, block) * (10 if one == "b" and block < 4 else 1)
 
@@ -58,12 +58,12 @@ def test_no_difference_is_not_significant():
     assert outcome.low < 1 < outcome.high
 
 
-def test_what_breaks_goes_however_good_it_was_and_the_only_one_that_works_is_picked():
+def test_failing_candidate_is_dropped():
     assert play(Halving("abcde", 1), wobbling, broken={("a", 2)})[1].pick == "b"
     assert play(Halving("abc", 1), wobbling, broken={("a", 1), ("b", 1)})[1] == AdviceOutcome("c")
 
 
-def test_what_the_machine_spoiled_has_not_lost():
+def test_spoiled_candidate_has_not_lost():
     rounds, outcome = play(
         Halving("abcde", 1), lambda one, block: None if (one, block) == ("a", 1) else wobbling(one, block)
     )
@@ -79,5 +79,5 @@ def test_what_it_costs():
 
 
 @pytest.mark.parametrize(("landscape", "at_least"), [("plateau", 0.95), ("peak", 0.9), ("needle", 0.6)])
-def test_the_pick_is_good_on_noise_like_this_machines(landscape, at_least):
+def test_pick_is_good_under_real_noise(landscape, at_least):
     assert sweeps_and_searches.searched(landscape, 12, 1, repetitions=40, seed=1).found >= at_least

@@ -68,7 +68,7 @@ def test_late_deliveries_count_as_messages():
     assert tail == Tail(60.5, pytest.approx(100), 10_000, pytest.approx(100), ANSWERED)
 
 
-def test_what_was_late_is_kept_with_what_was_allowed():
+def test_late_share_is_kept_with_allowance():
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
     assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # a limit of 50 ms at 1,000/s
@@ -78,7 +78,7 @@ def test_what_was_late_is_kept_with_what_was_allowed():
     assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
 
 
-def test_the_tail_is_that_of_the_limit_that_is_nearest_to_be_missed():
+def test_tail_belongs_to_tightest_limit():
     probe = ProbeFigures(100, 1000, 1000, 0, {"p50": 15.0, "p99": 45.0}, over={"p50": 100, "p99": 9})
     tail = judge(probe, parse("p50<20ms, p99<50ms")).tail
     assert (tail.late, tail.allowed) == (9, pytest.approx(10))
@@ -104,11 +104,11 @@ def test_missing_percentile_is_an_error():
         ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # it drains after the last request
     ],
 )
-def test_a_backlog_grows_by_a_hundredth_of_the_rate(seconds, grows):
+def test_backlog_grows_by_one_percent(seconds, grows):
     assert backlog_grows(seconds, rate=1000) == grows
 
 
-def test_a_probe_is_lost_once_errors_or_late_requests_are_too_many_for_certain():
+def test_hopeless_probe_is_lost_early():
     # 10 s at 1,000/s plan 10,000 requests, of which 100 may be late; 50 ms of requests are merely under way.
     slow, slower = (second(1000, 1000, p50_ms=p50, p99_ms=60) for p50 in (10, 51))
     for seconds, why in (
