@@ -37,7 +37,7 @@ def test_every_package_has_its_layer(architecture):
     assert sorted(layers) == sorted(architecture.imports())
 
 
-def test_nothing_imports_what_stands_above_or_next_to_it(architecture):
+def test_imports_follow_the_layers(architecture):
     assert architecture.arrows_back(architecture.imports()) == []
 
 
@@ -51,7 +51,7 @@ def files(*patterns):
     return [file for folder in folders for pattern in patterns for file in (ROOT / folder).rglob(pattern)]
 
 
-def test_no_file_is_longer_than_one_can_keep_in_mind():
+def test_no_file_is_too_long():
     found = files("*.py", "*.js", "*.sh", "*.conf", "*.j2", "*.css")
     long = {str(file.relative_to(ROOT)): lines for file in found if (lines := _lines(file)) > LONGEST}
     assert long == {}
@@ -69,7 +69,7 @@ def test_no_two_classes_share_a_name():
     assert {name: where for name, where in found.items() if len(where) > 1} == {}
 
 
-def test_no_two_modules_share_a_name_but_for_those_that_are_one_thing():
+def test_module_names_are_unique():
     found = {}
     for file in sorted((ROOT / "loadtests").rglob("*.py")):
         if file.stem not in ("__init__", "sitecustomize"):

@@ -38,7 +38,7 @@ def plan(name="gunicorn", rate=None, max_time_s=600.0, path="/"):
     return search.plan(setups.find([name])[0], 1, path, rate, max_time_s)
 
 
-def test_workers_go_from_one_to_twice_the_cores_and_one():
+def test_workers_range_to_twice_the_cores():
     assert search.workers(2) == ("1", "2", "3", "4", "5")
     assert search.workers(16) == ("1", "2", "3", "4", "5", "7", "9", "12", "16", "21", "28", "33")
 
@@ -46,7 +46,7 @@ def test_workers_go_from_one_to_twice_the_cores_and_one():
 @pytest.mark.parametrize(
     ("name", "knobs", "connections"), [("gunicorn", {"WORKERS", "THREADS"}, 24), ("uvicorn", {"WORKERS"}, 10)]
 )
-def test_threads_are_tried_only_where_the_setup_takes_them_and_none_is_short_of_connections(name, knobs, connections):
+def test_threads_are_tried_only_if_supported(name, knobs, connections):
     found = plan(name)
     assert found.sweep.knobs.keys() == knobs
     assert found.study.tests[0].pace.connections == connections
@@ -65,7 +65,7 @@ def sweep_of(**changes):
     return studies.parse({**table, **changes}, "mine", "mine.toml")
 
 
-def test_the_cells_of_a_sweep_are_halved_as_well(run):
+def test_sweep_cells_are_halved(run):
     found = halved(sweep_of())
     assert found.metric.name == "rps"
     assert {entry.env["SESSIONS"] for entry in found.study.entries} == {"file"}
@@ -96,12 +96,12 @@ def halved(study):
         ),
     ],
 )
-def test_a_search_that_cannot_be_made_is_said(make, says):
+def test_impossible_search_is_refused(make, says):
     with pytest.raises(UserError, match=says):
         make()
 
 
-def test_the_shipped_grid_is_halved_in_less_than_an_hour():
+def test_shipped_grid_takes_under_an_hour():
     found = search.of_study(studies.load("workers-and-threads"), 3600.0)
     assert len(found.study.entries) == 100
     assert found.study.tests[0].pace.connections == 100  # nobody is short of connections
@@ -117,7 +117,7 @@ def run(trials, tmp_path, bench_of):
     return go
 
 
-def test_the_rounds_are_in_the_run_and_its_report_says_what_to_set(run, trials):
+def test_report_recommends_knobs_from_rounds(run, trials):
     found, outcome = run(plan(max_time_s=300))
     assert (outcome.pick, outcome.significant) == ("3w-2t", True)
     assert [number for number, _ in trials.attempts] == list(range(1, 53))
@@ -138,20 +138,20 @@ def test_the_rounds_are_in_the_run_and_its_report_says_what_to_set(run, trials):
     assert not any("within noise" in chart.alt for chart in section.charts)
 
 
-def test_at_a_rate_the_least_p99_is_found_and_a_trial_can_know_it(run):
+def test_fixed_rate_search_finds_least_p99(run):
     found = plan(rate=100.0, max_time_s=9e9)
     assert found.metric.name == "p99_ms"
     assert found.study.tests[0].pace.duration_s * 100 >= 1000
     assert run(found)[1].pick == "3w-2t"
 
 
-def test_what_does_not_start_is_no_advice(run, trials):
+def test_failed_start_gives_no_advice(run, trials):
     trials.broken = {"3w-2t"}
     assert run(plan(max_time_s=300))[1].pick != "3w-2t"
     assert all(one.slot.label != "3w-2t" for one in trials.ran if one.slot.block > 1)
 
 
-def test_a_late_generator_is_not_the_candidates_fault(run, trials):
+def test_late_generator_is_not_candidates_fault(run, trials):
     trials.late = {"3w-2t"}
     run(plan(rate=100.0, max_time_s=9e9))
     assert any(one.slot.label == "3w-2t" for one in trials.ran if one.slot.block > 1)

@@ -42,7 +42,7 @@ def answering(*rates):
 
 
 @pytest.mark.parametrize(("share", "rate"), [({}, 120.0), ({"share": 0.25}, 60.0)])
-def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(ceilings, share, rate):
+def test_rate_is_rounded_share_of_slowest(ceilings, share, rate):
     [test], found = ceilings(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     assert (test.pace.rate, test.pace.auto) == (rate, share.get("share", 0.5))
     assert found == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
@@ -51,7 +51,7 @@ def test_the_rate_is_a_share_of_the_slowest_ceiling_in_two_digits(ceilings, shar
     assert [metric.name for metric in test.at_rate(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
 
-def test_tests_that_ask_the_same_share_one_search(ceilings, bench_of):
+def test_equal_tests_share_a_search(ceilings, bench_of):
     shares = {"quarter": 0.25, "half": 0.5, "most": 0.75}
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
     asked, found = ceilings(answering(400.0, 400.0, 400.0), **tests, other={**tests["half"], "path": "/async/"})
@@ -60,7 +60,7 @@ def test_tests_that_ask_the_same_share_one_search(ceilings, bench_of):
     assert set(found) == {"quarter", "half", "most", "other"}
 
 
-def test_a_setup_that_answers_nothing_has_no_ceiling_and_sets_no_rate(ceilings):
+def test_silent_setup_has_no_ceiling(ceilings):
     [test], found = ceilings(answering(1500.0, 700.0, 0.0), latency=LATENCY)
     assert (test.pace.rate, "daphne" in found["latency"]) == (350.0, False)
 
@@ -75,7 +75,7 @@ def test_where_none_answers_nothing_is_written(ceilings, folder):
     assert not folder.exists()
 
 
-def test_a_study_says_so_before_the_rate_is_known():
+def test_study_with_unknown_rate_mentions_it():
     study, known = (
         studies.parse({"setups": SETUPS, "blocks": 1, "tests": {"latency": {**LATENCY, "rate": rate}}}, "s", "s.toml")
         for rate in ("auto", 100)
@@ -97,7 +97,7 @@ def test_a_mistake_is_one_line(changes, says):
         studies.parse({"setups": SETUPS, "tests": {"latency": {**LATENCY, **changes}}}, "s", "s.toml")
 
 
-def test_the_rate_of_a_broadcast_is_a_share_of_what_the_slowest_delivers(ceilings, bench_of, monkeypatch):
+def test_broadcast_rate_uses_slowest_deliveries(ceilings, bench_of, monkeypatch):
     """Both layers take a thousand messages a second; what comes of them to ten receivers is what counts."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *given: [])
 

@@ -47,7 +47,7 @@ def judged(trials, labels=2, together=1):
     return None
 
 
-def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
+def test_four_invalid_trials_in_row_suffice():
     row = [trial("a", LATE), trial("a", LATE, TAKEN), trial("b", LATE), trial("b", LATE, TAKEN)]
     assert judged(row * 2) == (
         4,
@@ -56,7 +56,7 @@ def test_four_in_a_row_of_two_setups_for_one_reason_are_enough():
     )
 
 
-def test_of_another_machine_it_is_not_said_who_takes_the_servers_cores():
+def test_reason_ignores_other_machines_cores():
     _, error = judged([trial("a", "service_taken"), trial("b", "service_taken")] * 2)
     assert error.endswith("choose a machine whose cores are not shared.")
     assert "just now" not in error
@@ -85,12 +85,12 @@ FOUR = [trial(label, LATE) for label in "abcd"]
         (FOUR * 2, {"labels": 4, "together": 4}, 8),
     ],
 )
-def test_what_is_enough_and_what_is_not(trials, options, number):
+def test_stop_conditions(trials, options, number):
     found = judged(trials, **options)
     assert (found and found[0]) == number
 
 
-def test_only_places_that_were_spoiled_each_time_have_more_attempts():
+def test_only_always_spoiled_trials_are_repeated():
     trials = [
         *(trial("a", LATE, number=1, attempt=attempt) for attempt in (1, 2)),
         *(trial("a", DIED, number=2, attempt=attempt) for attempt in (1, 2)),
@@ -115,7 +115,7 @@ def busy(prepare, folder, bench_of):
     return run
 
 
-def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
+def test_resumed_run_repeats_spoiled_trials(busy):
     with pytest.raises(TooBusy):
         execute(busy(), SilentWatcher())
     busy.trials.ran, busy.trials.invalid = [], 1
@@ -123,14 +123,14 @@ def test_resumed_it_measures_again_what_was_spoiled_and_then_the_rest(busy):
     assert busy.trials.attempts == [(1, 2), (2, 2), (1, 3), (3, 2), (4, 2)]
 
 
-def test_resumed_while_it_is_still_busy_it_ends_early_again(busy):
+def test_resumed_busy_run_stops_again(busy):
     for attempt in (1, 2, 3):
         with pytest.raises(TooBusy):
             execute(busy(resumed=attempt > 1), SilentWatcher())
         assert busy.trials.attempts[-4:] == [(number, attempt) for number in (1, 2, 3, 4)]
 
 
-def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_was_announced(busy):
+def test_partly_valid_block_repeats_in_time(busy):
     busy.trials.invalid = 1
     first, again = SilentWatcher(), SilentWatcher()
     assert execute(busy(), first) is RunOutcome.VALID
@@ -139,7 +139,7 @@ def test_a_block_of_which_something_is_valid_is_repeated_within_the_time_that_wa
     assert (first.blocks, again.blocks) == ([1, 2], [])
 
 
-def test_what_takes_longer_than_announced_is_not_repeated(busy, monkeypatch):
+def test_late_repetitions_are_skipped(busy, monkeypatch):
     busy.trials.invalid = 1
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr("loadtests.measure.run.time.monotonic", lambda: next(clock))
@@ -147,7 +147,7 @@ def test_what_takes_longer_than_announced_is_not_repeated(busy, monkeypatch):
     assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
 
 
-def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy, folder, capsys):
+def test_stopped_command_leaves_a_report(busy, folder, capsys):
     execution = busy()
     outcome, errors = carry_out(execution)
     assert outcome is RunOutcome.UNVERIFIED
@@ -170,7 +170,7 @@ def test_the_command_says_it_in_one_line_and_leaves_an_answer_and_a_report(busy,
     assert Run.open(folder).record.ended is None
 
 
-def test_it_goes_on_anyway_if_it_is_asked_to_and_stays_as_it_ended(busy):
+def test_ignore_busy_continues_the_run(busy):
     assert carry_out(busy(), anyway=True) == (RunOutcome.UNVERIFIED, "")
     assert len(busy.trials.ran) == 4
     busy.trials.ran = []

@@ -52,7 +52,7 @@ def bench(bench_of, differences, monkeypatch):
         ("socket.io", "async", ("socket.io", "/ws/")),
     ],
 )
-def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, dialect, consumer, spoken):
+def test_setup_follows_its_own_dialect(bench, bench_of, dialect, consumer, spoken):
     made, _, [place] = bench("echo", dialect=dialect, consumer=consumer)
     assert measure(made, place).status == "ok"
     [load] = bench_of.engine.loads
@@ -60,7 +60,7 @@ def test_a_setup_is_spoken_to_and_held_to_its_own_dialect(bench, bench_of, diale
     assert bench.verified == [spoken]
 
 
-def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, differences):
+def test_broken_conversation_is_not_measured(bench, bench_of, differences):
     """And where it is the baseline, that is said before anything is written."""
     made, study, places = bench("echo")
     assert contract_check.preflight(made, study).contract == {"echo": ()}
@@ -73,7 +73,7 @@ def test_one_that_does_not_talk_as_it_should_is_not_measured(bench, bench_of, di
         contract_check.preflight(made, study)
 
 
-def test_what_holds_connections_is_measured_interleaved_as_well(bench, bench_of):
+def test_held_connections_are_interleaved(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
@@ -82,7 +82,7 @@ def test_what_holds_connections_is_measured_interleaved_as_well(bench, bench_of)
 
 
 @pytest.mark.parametrize("kind", ["echo", "echo-throughput", "broadcast"])
-def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_as_was_announced(bench, bench_of, kind):
+def test_lossy_slices_take_limited_time(bench, bench_of, kind):
     bench_of.engine.in_vain = True
     made, _, [place] = bench(kind, duration="3s")
     measure_interleaved(made, [place])
@@ -93,7 +93,7 @@ def test_slices_of_a_setup_that_loses_messages_take_at_most_half_as_long_again_a
     assert load.warmup_s + load.grace + took_s <= 1.5 * place.test.planned_interleaved_s
 
 
-def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_they_are_opened(bench, bench_of):
+def test_idle_memory_is_read_per_step(bench, bench_of):
     made, _, [place] = bench("idle")
     usage = bench_of.host.usage
 
@@ -118,7 +118,7 @@ def test_the_memory_of_idle_connections_is_looked_at_after_each_step_in_which_th
 
 
 @pytest.mark.parametrize("kind", ["idle", "broadcast"])
-def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, bench_of, kind):
+def test_closing_connections_costs_nothing(bench, bench_of, kind):
     made, _, [place] = bench(kind)
     usage, closed = bench_of.host.usage, []
 
@@ -133,7 +133,7 @@ def test_what_closing_the_connections_does_is_no_part_of_what_they_cost(bench, b
     assert {(process.cpu_s, process.rss_mb) for process in trial.processes} == {(0.0, 75.0)}
 
 
-def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, bench_of):
+def test_scheduling_delay_is_compared_with_lag(bench, bench_of):
     def late(load):
         lags = dict.fromkeys(NOTHING, 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
@@ -144,7 +144,7 @@ def test_scheduling_delay_is_held_against_the_lag_where_that_is_judged(bench, be
 
 
 @pytest.mark.parametrize(("role", "flags"), [("web", ["cost_unseen"]), ("redis", [])])
-def test_a_cost_is_not_known_where_a_service_that_is_paid_for_was_not_seen(bench, bench_of, role, flags):
+def test_unseen_service_makes_cost_unknown(bench, bench_of, role, flags):
     made, _, [place] = bench("echo")
     made.setups["uvicorn"] = dataclasses.replace(made.setups["uvicorn"], charges=("redis",))
     bench_of.server.parts = lambda: [Part(role, os.getpid())]

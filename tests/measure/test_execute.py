@@ -62,7 +62,7 @@ def left_out(folder):
     return [(one.label, one.test, one.why) for one in Run.open(folder).record.left_out]
 
 
-def test_every_place_in_the_order_is_run_once(begin, trials, folder):
+def test_every_slot_runs_once(begin, trials, folder):
     assert run(begin())
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
     labels = [one.slot.label for one in trials.ran]
@@ -70,7 +70,7 @@ def test_every_place_in_the_order_is_run_once(begin, trials, folder):
     assert Run.open(folder).record.ended
 
 
-def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, bench_of, trials, folder):
+def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, folder):
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
     bench_of.host.free_mb = int(each_mb * 5)  # half of it is for the baseline and one next to it
     execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
@@ -83,7 +83,7 @@ def test_setups_that_memory_does_not_hold_at_once_are_measured_in_groups(begin, 
 
 
 @pytest.mark.parametrize("interleave", [True, False])
-def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, interleave):
+def test_invalid_trial_is_repeated_once(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
     assert run(begin(interleave=interleave))
     # What is invalid in a block is repeated when the rest of it has been measured.
@@ -91,12 +91,12 @@ def test_an_invalid_trial_is_repeated_once_and_the_run_goes_on(begin, trials, in
 
 
 @pytest.mark.parametrize(("numbers", "why"), [((2, 3), "send_lag"), ((2,), "server_did_not_start")])
-def test_a_setup_without_a_valid_trial_or_that_failed_in_one_block_fails_the_run(begin, trials, numbers, why):
+def test_failing_setup_fails_the_run(begin, trials, numbers, why):
     trials.invalid, trials.why = {(number, attempt) for number in numbers for attempt in (1, 2)}, why
     assert not run(begin())
 
 
-def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(begin, go_on, trials, folder):
+def test_interrupted_run_resumes_its_schedule(begin, go_on, trials, folder):
     whole = [slot.label for slot in begin().order]
     trials.interrupt_at = 2
     with pytest.raises(KeyboardInterrupt):
@@ -111,7 +111,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was_with_the_same_schedule(
     assert [number for number, _ in trials.attempts] == [1, 2, 3, 4]
 
 
-def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, folder):
+def test_resumed_run_is_no_longer_ended(begin, go_on, trials, folder):
     run(begin())
     next((folder / "trials").glob("*.json")).unlink()
     trials.interrupt_at = len(trials.ran)
@@ -120,7 +120,7 @@ def test_an_ended_run_that_goes_on_is_no_longer_ended(begin, go_on, trials, fold
     assert Run.open(folder).record.ended is None
 
 
-def test_blocks_are_added_in_pairs_until_the_interval_is_narrow_at_a_stricter_level(begin, trials, folder):
+def test_blocks_are_added_until_precise(begin, trials, folder):
     trials.spread = 0.02
     execution = begin(Goal(until=0.03, max_time_s=60))
     before = execution.order
@@ -140,7 +140,7 @@ def test_blocks_are_added_in_pairs_until_the_interval_is_narrow_at_a_stricter_le
 @pytest.mark.parametrize(
     ("max_time_s", "takes_s", "measured_s"), [(1e-6, 0.0, 0.0), (0.01, 0.02, 0.0), (10.0, 0.0, 20.0)]
 )
-def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder, max_time_s, takes_s, measured_s):
+def test_no_block_follows_the_time_limit(begin, go_on, trials, folder, max_time_s, takes_s, measured_s):
     """Trials take time, and a run that was interrupted has taken some."""
     trials.spread, trials.takes_s = 0.5, takes_s
     begin(Goal(until=0.001, max_time_s=max_time_s)).run.update(measured_s=measured_s)
@@ -149,14 +149,14 @@ def test_no_block_is_added_once_the_time_is_over(begin, go_on, trials, folder, m
     assert Run.open(folder).record.measured_s >= measured_s + 4 * takes_s
 
 
-def test_a_twin_of_the_baseline_is_added_once():
+def test_baseline_copy_is_added_once():
     study = studies.parse(TABLE, "s", "s.toml").with_copy()
     assert [entry.label for entry in study.entries] == ["gunicorn", "uvicorn", "gunicorn-again"]
     assert study.with_copy() == study
     assert studies.from_dict(study.to_dict()) == study
 
 
-def test_what_cannot_be_served_is_left_out_with_the_reason(begin, bench_of, trials, folder):
+def test_unavailable_setup_is_omitted(begin, bench_of, trials, folder):
     bench_of.application = dataclasses.replace(bench_of.application, asgi=None)
     execution = begin()
     assert run(execution)
@@ -178,7 +178,7 @@ TLS = {"TLS": 1}
         (["granian-asgi", "gunicorn-gthread"], {"protocol": "http2"}, "it cannot answer HTTP/2 without TLS"),
     ],
 )
-def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder, setups, test, why):
+def test_unsupported_test_is_omitted(begin, folder, setups, test, why):
     tests = {name: {"kind": "latency", "rate": 10, "duration": "1s"} for name in ("can", "cannot")}
     execution = begin(setups=setups, tests={**tests, "cannot": {**tests["cannot"], **test}})
     label = execution.study.entries[1].label
@@ -191,12 +191,12 @@ def test_what_a_setup_cannot_do_is_left_out_of_that_test_only(begin, folder, set
     assert [slot.number for slot in execution.order] == list(range(1, len(execution.order) + 1))
 
 
-def test_a_setup_that_can_do_no_test_is_left_out(begin, folder):
+def test_setup_without_tests_is_omitted(begin, folder):
     begin(setups=["granian-asgi", {"setup": "waitress", "env": TLS}])
     assert left_out(folder) == [("waitress", None, "it cannot answer over TLS")]
 
 
-def test_an_engine_that_trusts_no_certificate_is_left_out(bench_of):
+def test_engine_without_tls_is_omitted(bench_of):
     setup = {"setup": "gunicorn-gthread", "env": TLS}
     tests = {"latency": {"rate": 10, "duration": "1s", "engine": "loadtest"}}
     study = studies.parse({"setups": [setup], "tests": tests}, "s", "s.toml")
@@ -205,7 +205,7 @@ def test_an_engine_that_trusts_no_certificate_is_left_out(bench_of):
     assert why == "the engine loadtest cannot trust the certificate of a run"
 
 
-def test_what_cannot_be_begun_is_said_and_nothing_is_written(begin, bench_of, folder):
+def test_refused_run_writes_nothing(begin, bench_of, folder):
     complete, features = bench_of.application, bench_of.engine.features
     bench_of.application = dataclasses.replace(complete, wsgi=None)
     with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: the project has no WSGI application"):
@@ -228,7 +228,7 @@ def test_the_baseline_sets_the_contract(begin, bench_of):
     assert (expected.status, expected.content_type) == (200, "text/plain")
 
 
-def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
+def test_quick_study_has_short_trials():
     table = {**TABLE, "blocks": 6, "tests": {"throughput": {"duration": "20s", "warmup": "500ms"}}}
     quick = studies.parse(table, "s", "s.toml").quick()
     [test] = quick.tests
@@ -236,6 +236,6 @@ def test_a_quick_study_has_short_trials_and_one_pair_of_blocks():
     assert studies.parse(TABLE, "s", "s.toml").quick().tests[0].pace.duration_s == 1.0
 
 
-def test_max_time_without_until_is_a_mistake():
+def test_max_time_requires_precision():
     with pytest.raises(UserError, match="--precision"):
         study_options.goal_of(None, "1h")

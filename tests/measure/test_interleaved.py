@@ -54,7 +54,7 @@ def rounds(slices):
     return [[origin for origin, _, _ in slices[i : i + 3]] for i in range(0, len(slices), 3)]
 
 
-def test_all_run_at_once_and_are_asked_in_rounds_of_which_every_second_is_a_mirror(run, bench_of):
+def test_every_second_round_is_mirrored(run, bench_of):
     spins = iter([0.1, 0.2, 0.1, 0.1])
     bench_of.host.calibrate = lambda core: next(spins)
     trials = run()
@@ -76,12 +76,12 @@ def test_all_run_at_once_and_are_asked_in_rounds_of_which_every_second_is_a_mirr
     assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
 
 
-def test_what_setups_take_with_nothing_to_do_is_kept(run):
+def test_idle_cpu_time_is_recorded(run):
     assert all(trial.evidence.idle_cpu is not None for trial in run().values())
     assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
 
 
-def test_another_attempt_has_another_order_of_turns(run, bench_of):
+def test_another_attempt_has_another_order(run, bench_of):
     orders = set()
     for attempt in range(1, 6):
         bench_of.engine.slices.clear()
@@ -90,7 +90,7 @@ def test_another_attempt_has_another_order_of_turns(run, bench_of):
     assert len(orders) > 1
 
 
-def test_other_hosts_are_looked_at_in_each_slice_and_each_round(run, bench_of):
+def test_other_hosts_are_checked_each_slice(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
     # One look after another, a second passes there, of which others take a fifth.
@@ -105,7 +105,7 @@ def test_other_hosts_are_looked_at_in_each_slice_and_each_round(run, bench_of):
     assert trial.valid
 
 
-def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
+def test_failed_start_costs_own_trials(run, bench_of):
     serve = bench_of.serve
 
     def refusing(setup, env, services, port):
@@ -120,7 +120,7 @@ def test_one_that_does_not_start_costs_its_own_trials_only(run, bench_of):
 
 
 @pytest.mark.parametrize("method", ["meanwhile", "prepare"])
-def test_a_generator_that_breaks_off_costs_the_test_for_all_even_before_all_are_ready(run, bench_of, method):
+def test_failed_generator_costs_the_whole_test(run, bench_of, method):
     works = getattr(bench_of.engine, method)
 
     def breaks(load):
@@ -132,7 +132,7 @@ def test_a_generator_that_breaks_off_costs_the_test_for_all_even_before_all_are_
     assert spoiled(run()) == of_test("throughput", "engine_failed")
 
 
-def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_anew(run, bench_of):
+def test_lost_connection_costs_one_test(run, bench_of):
     def cut(parts, folder):
         if bench_of.engine.slices:
             bench_of.host.usage = usage
@@ -147,7 +147,7 @@ def test_a_connection_that_is_lost_costs_one_test_and_the_others_are_started_ane
     assert len(bench_of.server.served) == 6
 
 
-def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_of):
+def test_lost_connection_during_start_costs_test(run, bench_of):
     def cut(bind, port):
         if not bench_of.server.served:
             bench_of.server.served.append(None)
@@ -157,7 +157,7 @@ def test_a_connection_that_is_lost_while_setups_start_costs_one_test(run, bench_
     assert spoiled(run()) == of_test("latency", "connection_lost")
 
 
-def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):
+def test_lost_worker_between_slices_is_noticed(run, bench_of):
     processes = [subprocess.Popen(["sleep", "60"]) for _ in range(2)]
     # From the second slice on, another process serves.
     bench_of.server.parts = lambda: [Part("web", processes[len(bench_of.engine.slices) > 0].pid)]
@@ -171,7 +171,7 @@ def test_a_worker_that_is_lost_between_two_slices_is_noticed(run, bench_of):
     assert reasons(trial) == {"process_died"}
 
 
-def test_one_that_cannot_work_off_a_slice_is_left_out_of_the_rest(run, bench_of, monkeypatch):
+def test_overloaded_setup_skips_remaining_slices(run, bench_of, monkeypatch):
     monkeypatch.setattr(interleaved, "OVERTIME_S", -10.0)  # every slice is late
     bench_of.server.calm = False
     assert spoiled(run()) == of_test("latency", "did_not_recover") | of_test("throughput", "did_not_recover")
@@ -188,7 +188,7 @@ def test_slow_setups_have_longer_slices(run, bench_of, monkeypatch, answer_s, se
     assert [(settle, seconds) for _, settle, seconds in bench_of.engine.slices] == settle_and_slice_s
 
 
-def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
+def test_events_in_slices_belong_to_trial(run, bench_of):
     def swapping(moment):
         return dataclasses.replace(moment, swapped_pages=7 if len(bench_of.engine.slices) >= 1 else 0)
 
@@ -196,7 +196,7 @@ def test_what_happened_in_any_slice_happened_to_the_trial(run, bench_of):
     assert sum("swapped" in reasons(trial) for trial in run().values()) == 1
 
 
-def test_a_study_says_whether_and_a_search_or_another_engine_is_never_cut():
+def test_search_is_never_interleaved():
     tests = {
         **TABLE["tests"],
         "capacity": {"start_rate": 100, "max_rate": 400},

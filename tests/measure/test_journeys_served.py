@@ -101,7 +101,7 @@ def trial(accident, monkeypatch, tmp_path, free_port):
     return run_trial(here, PlannedTrial(slot, study.entries[0], study.tests[0], 1), accident.steps.send)
 
 
-def test_redis_that_is_killed_and_comes_back(trial, accident):
+def test_killed_redis_comes_back(trial, accident):
     assert accident.over.is_set(), trial.log
     result, found = trial.result, trial.result.journeys
     assert found.broken_off > 0

@@ -19,7 +19,7 @@ STUMBLES = json.loads((recipes.SHIPPED / "stumble.json").read_text(encoding="utf
 COUNTS = {"total_requests": 80, "request_seconds": 120.5}
 
 
-def test_a_sample_is_what_each_role_took_since_the_one_before():
+def test_sample_has_usage_since_the_previous():
     times, used = iter([10.0, 11.0, 13.0]), {1: 5.0, 2: 7.0, 3: 1.0}
     watch = CpuWatch(lambda: dict(used), {1: "web", 2: "web", 3: "redis"}, lambda: next(times))
     used.update({1: 5.5, 2: 7.25})
@@ -30,7 +30,7 @@ def test_a_sample_is_what_each_role_took_since_the_one_before():
     assert watch._samples == [CpuSample(1.0, {"redis": 0.0, "web": 0.75}), CpuSample(3.0, {"redis": 0.5, "web": 0.0})]
 
 
-def test_processes_are_seen_while_a_load_is_made(tmp_path):
+def test_processes_are_seen_during_load(tmp_path):
     running = SimpleNamespace(folder=tmp_path, parts=lambda: [Part("web", os.getpid())])
     watch = LoadWatch(Local(), running)
     watch.prepare()
@@ -59,7 +59,7 @@ def origin(tmp_path, monkeypatch):
     return asked
 
 
-def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin, tmp_path):
+def test_origin_restarts_with_the_load(origin, tmp_path):
     watch = OriginWatch(tmp_path)
     watch.restart()
     seen = watch.observed()
@@ -75,7 +75,7 @@ def test_an_origin_begins_anew_with_the_load_and_says_what_it_played(origin, tmp
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", ""])
-def test_an_origin_that_does_not_answer_is_none(tmp_path, address):
+def test_silent_origin_has_no_record(tmp_path, address):
     (tmp_path / "origin.url").write_text(address, encoding="utf-8")
     watch = OriginWatch(tmp_path)
     watch.restart()
@@ -86,7 +86,7 @@ def load_observation(stages, *samples):
     return Meanwhile(tuple(CpuSample(t, {"web": 0.5}) for t in samples), OriginObservation(stages, 10, 5.0))
 
 
-def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
+def test_stretches_join_on_measured_time():
     slow = OriginStage(0.0, "200 after 1000 ms", True, 1000.0)
     found = joined([WatchedSlice(0.1, 0.5, load_observation((slow,), sampled_s)) for sampled_s in (0.61, 0.7)])
     assert [sample.t for sample in found.cpu] == [0.5, 1.0]
@@ -95,7 +95,7 @@ def test_stretches_are_joined_on_the_time_axis_of_what_was_measured():
     assert joined([]) == Meanwhile()
 
 
-def test_stages_that_began_anew_in_each_slice_are_on_no_axis():
+def test_restarted_stages_have_no_axis():
     stages = (OriginStage(0.0, "200", True, 1.0), OriginStage(20.0, "503", False, 1.0))
     several = joined([WatchedSlice(0.1, 0.5, load_observation(stages))] * 2)
     single = joined([WatchedSlice(2.0, 30.0, load_observation(stages))])

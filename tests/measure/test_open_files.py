@@ -33,7 +33,7 @@ def test_a_connection_is_an_open_file(kind, keys, held):
     assert open_files.needed(a_test(kind, **{"duration": "1s", **keys})) - open_files.RESERVE == held
 
 
-def test_the_studies_that_ship_need_no_more_than_is_common():
+def test_shipped_studies_need_common_limits():
     needed = {name: max(map(open_files.needed, studies.load(name).tests)) for name in studies.names()}
     assert {name: count for name, count in needed.items() if count >= 4096} == {}
 
@@ -57,7 +57,7 @@ def test_a_run_refuses_before_it_starts(limit):
 
 
 @pytest.mark.parametrize(("hard", "level"), [(1024, "error"), (65_536, "ok")])
-def test_the_doctor_says_what_a_study_needs(limit, hard, level):
+def test_doctor_shows_needs_of_study(limit, hard, level):
     limit(hard)
     study = studies.parse({"setups": ["uvicorn"], "tests": {"throughput": WAITING}}, "mine", "mine.toml")
     found = doctor.examine(0.05, study)

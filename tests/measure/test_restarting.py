@@ -39,7 +39,7 @@ def test_failed_restart_is_the_setups_own(trial, bench_of):
     ("way", "method", "pids"),
     [("reload", "reload", (11, 12)), ("kill", "kill_worker", (12,)), ("max-requests", None, ()), ("restart", None, ())],
 )
-def test_what_is_done_to_the_server_is_kept_with_its_memory(trial, bench_of, way, method, pids):
+def test_replacement_is_kept_with_memory(trial, bench_of, way, method, pids):
     memory = {11: 40.0, 12: 60.0}  # by PID
 
     def replace():
@@ -62,7 +62,7 @@ def test_what_is_done_to_the_server_is_kept_with_its_memory(trial, bench_of, way
     assert [request.closes for request in bench_of.engine.loads[-1].requests] == [False, True]
 
 
-def test_a_setup_is_waited_for_until_all_of_it_has_ended_and_is_not_serving_where_it_does_not(bench_of, monkeypatch):
+def test_setup_restarts_after_complete_end(bench_of, monkeypatch):
     supervised = Local().supervise({})
     server = Serving(*find(["uvicorn"]), (), (), bench_of.application, Local(), supervised, ("127.0.0.1", 1), 1)
     states = [["STOPPING", "STOPPING"], ["STOPPED", "STOPPING"], ["STOPPED", "STOPPED"]]

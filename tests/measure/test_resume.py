@@ -72,7 +72,7 @@ def texts(folder):
     return {file.name: file.read_text(encoding="utf-8") for file in folder.rglob("*") if file.is_file()}
 
 
-def test_knobs_order_and_contract_are_those_that_it_was_begun_with(begun, bench_of, monkeypatch):
+def test_resumed_run_keeps_its_settings(begun, bench_of, monkeypatch):
     run = begun(WORKERS="3", PORT="8123")
     contract = {"latency": (Expectation(201, "text/html", None),)}
     run.update(contract=contract)
@@ -94,9 +94,7 @@ def test_knobs_order_and_contract_are_those_that_it_was_begun_with(begun, bench_
         ({}, {}, "; another line", "setups' files"),
     ],
 )
-def test_another_machine_other_packages_and_an_edited_setup_are_refused(
-    begun, bench_of, monkeypatch, known, stacks, edited, changed
-):
+def test_changed_environment_is_refused(begun, bench_of, monkeypatch, known, stacks, edited, changed):
     run = begun()
     uvicorn = run.record.setups["uvicorn"]
     run.update(setups={**run.record.setups, "uvicorn": dataclasses.replace(uvicorn, config=uvicorn.config + edited)})
@@ -115,7 +113,7 @@ def test_another_machine_other_packages_and_an_edited_setup_are_refused(
     ],
     ids=["a journey", "another body", "no body"],
 )
-def test_a_file_of_the_study_that_changed_is_refused(begun, bench_of, tmp_path, tests, file, now, why):
+def test_changed_study_file_is_refused(begun, bench_of, tmp_path, tests, file, now, why):
     (tmp_path / file).write_text("#" if file == "mine.py" else SECRET)
     run = begun({**TABLE, "tests": tests})
     resume(run.path, bench_of)
@@ -125,7 +123,7 @@ def test_a_file_of_the_study_that_changed_is_refused(begun, bench_of, tmp_path, 
     assert bench_of.engine.loads == []
 
 
-def test_a_body_that_a_file_has_is_sent_and_kept_nowhere(begun, bench_of, tmp_path):
+def test_body_of_file_is_not_stored(begun, bench_of, tmp_path):
     (tmp_path / "body.txt").write_text(SECRET)
     folder = begun({**TABLE, "tests": {"latency": POST}}).path
     runs.execute(resume(folder, bench_of), SilentWatcher())
@@ -138,7 +136,7 @@ def test_a_body_that_a_file_has_is_sent_and_kept_nowhere(begun, bench_of, tmp_pa
 
 
 @pytest.mark.parametrize(("url", "kept"), list(zip(REDIS, KEPT, strict=True)))
-def test_a_run_keeps_no_password_and_goes_on_with_that_of_the_environment(begun, bench_of, monkeypatch, url, kept):
+def test_resumed_run_uses_environments_password(begun, bench_of, monkeypatch, url, kept):
     monkeypatch.setattr(
         sys, "argv", ["loadtests", "run", "--setup-command", "load postgres://me:hunter2@h/x", "--clients=ssh://a@h"]
     )
@@ -154,14 +152,14 @@ def test_a_run_keeps_no_password_and_goes_on_with_that_of_the_environment(begun,
 
 
 @pytest.mark.parametrize("now", [None, "redis://:hunter2@elsewhere/0", "redis://127.0.0.1:6379/0"])
-def test_a_run_does_not_go_on_without_the_password(begun, bench_of, monkeypatch, now):
+def test_missing_password_prevents_resume(begun, bench_of, monkeypatch, now):
     folder = begun(REDIS_URL=REDIS[0]).path
     monkeypatch.setenv("REDIS_URL", now) if now else monkeypatch.delenv("REDIS_URL")
     with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, whose secrets a run folder does not keep; set it"):
         resume(folder, bench_of)
 
 
-def test_the_end_of_a_log_is_kept_without_it(begun, bench_of):
+def test_stored_log_has_no_password(begun, bench_of):
     folder = begun().path
     bench_of.server.status = 500
     bench_of.server.logs = lambda: f"cannot connect to '{REDIS[0]}'"
@@ -185,7 +183,7 @@ def test_a_study_has_none(variable):
     assert "hunter2" not in str(error.value)
 
 
-def test_what_is_run_before_is_kept_without_it(tmp_path):
+def test_stored_command_has_no_password(tmp_path):
     options = project.Options(tmp_path, before="load postgres://me:hunter2@h/x --all")
     assert options.to_dict()["before"] == "load postgres://REPLACED@h/x --all"
 

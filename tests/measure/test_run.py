@@ -57,7 +57,7 @@ def trials(folder):
     return sorted(found, key=lambda trial: (trial["number"], trial["attempt"]))
 
 
-def test_a_study_leaves_a_run_folder_and_no_process_and_goes_on_past_a_setup_that_does_not_start(cli, study, folder):
+def test_run_continues_after_failed_setup(cli, study, folder):
     study.write_text(STUDY.replace('setups = ["gunicorn"]', THREE).replace("blocks = 2", "blocks = 1"))
     code, printed, errors = cli.run("run", study, "--output", folder)
     cli.wait_until_nothing_runs()
@@ -89,7 +89,7 @@ def test_a_study_leaves_a_run_folder_and_no_process_and_goes_on_past_a_setup_tha
 
 
 @pytest.mark.exhaustive
-def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study, folder):
+def test_ctrl_c_keeps_resumable_trials(cli, study, folder):
     study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # much is left, however late this test goes on
     process = cli.start("run", study, "--output", folder, "--ignore-busy")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
@@ -107,7 +107,7 @@ def test_ctrl_c_keeps_what_was_measured_stops_all_and_can_be_resumed(cli, study,
     assert {trial["number"] for trial in trials(folder)} == {1, 2, 3, 4}
 
 
-def test_nothing_survives_when_the_harness_is_killed(cli, study, folder):
+def test_killed_harness_leaves_no_process(cli, study, folder):
     process = cli.start("run", study, "--output", folder)
     wait_for(lambda: len(cli.processes()) >= 4, "nothing was started")
     process.kill()
@@ -126,7 +126,7 @@ def guards(cli):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("after_s", [0, 0.2, 0.5, 1, 2, 3])
-def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, folder, after_s):
+def test_run_ends_programs_of_killed_guard(cli, study, folder, after_s):
     process = cli.start("run", study, "--output", folder)
     wait_for(lambda: guards(cli), "no guard")
     time.sleep(after_s)
@@ -138,7 +138,7 @@ def test_where_the_guard_is_killed_the_run_ends_what_it_guarded(cli, study, fold
 
 
 @pytest.mark.exhaustive
-def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, study, folder, tmp_path):
+def test_next_run_ends_abandoned_processes(cli, study, folder, tmp_path):
     process = cli.start("run", study, "--output", folder)
     wait_for(lambda: (folder / "run.json").exists() and len(cli.processes()) >= 5, "no server")
     for killed in (process, *guards(cli)):
@@ -150,7 +150,7 @@ def test_what_a_killed_run_and_its_killed_guard_left_is_ended_by_the_next(cli, s
 
 
 @pytest.mark.exhaustive
-def test_kill_9_at_any_moment_loses_no_trial_that_was_written(cli, study, folder):
+def test_kill_9_loses_no_written_trial(cli, study, folder):
     """Killed again and again at random moments, and resumed: what was written stays, and the rest is run."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
     print(f"KILL_SEED={seed}")  # pytest shows it where this fails

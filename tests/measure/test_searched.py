@@ -58,7 +58,7 @@ def delivering(load, loses=0.0):
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
+def test_capacity_is_in_counted_units(search, bench_of, kind):
     trial, test = search(kind, delivering if kind == "broadcast-capacity" else echoing)
     assert (trial.status, trial.capacity.limited_by) == ("ok", "server")
     assert HOLDS / 1.03 <= trial.capacity.rate <= HOLDS
@@ -72,7 +72,7 @@ def test_the_capacity_is_found_in_what_is_counted(search, bench_of, kind):
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
 
-def test_a_probe_keeps_the_lag_of_its_deliveries(search):
+def test_probe_keeps_its_delivery_lag(search):
     trial, _ = search("broadcast-capacity", delivering)
     assert {probe.lag_ms["p99"] for probe in trial.capacity.probes} == {10.0, 500.0}
     assert {probe.response_time_ms["p99"] for probe in trial.capacity.probes} == {2.0}
@@ -102,20 +102,20 @@ def to_nobody(load):
         ("broadcast-capacity", to_nobody, ""),
     ],
 )
-def test_what_loses_or_refuses_has_no_capacity_whatever_its_times(search, kind, server, why):
+def test_losing_setup_has_no_capacity(search, kind, server, why):
     trial, _ = search(kind, server)
     assert (trial.capacity.rate, trial.capacity.limited_by) == (None, "server")
     assert why in trial.capacity.probes[0].why
 
 
-def test_one_that_is_allowed_to_lose_has(search):
+def test_allowed_loss_has_a_capacity(search):
     server, objective = lambda load: delivering(load, loses=0.0005), "lag p99<100ms, missing<0.1%"
     assert search("broadcast-capacity", server, objective=objective)[0].capacity.rate is not None
 
 
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize(("late_ms", "limited_by"), [(49.0, "max_rate"), (51.0, "generator")])
-def test_a_probe_is_the_generators_where_it_is_late_by_half_of_what_a_lag_may_be(search, late_ms, limited_by, reads):
+def test_late_lag_is_the_generators_limit(search, late_ms, limited_by, reads):
     def late(load):
         lag, found = {**NOTHING, "p50": 0.1, "p99": late_ms}, delivering(load)
         if reads:
@@ -159,7 +159,7 @@ def missing_events(load):
 
 
 @pytest.mark.parametrize("server", [late_events, threads, breaking, missing_events])
-def test_the_most_streams_within_the_objective_are_found(search, server):
+def test_most_streams_within_objective_are_found(search, server):
     trial, _ = search("stream-capacity", server)
     assert (trial.status, trial.capacity.limited_by) == ("ok", "server")
     assert STREAMS / 1.15 <= trial.capacity.rate <= STREAMS
@@ -168,12 +168,12 @@ def test_the_most_streams_within_the_objective_are_found(search, server):
     assert {probe.delay_ms["p99"] for probe in trial.capacity.probes} <= {5.0, 900.0}
 
 
-def test_the_most_streams_that_may_be_tried_are_a_lower_bound(search):
+def test_highest_stream_count_is_lower_bound(search):
     trial, _ = search("stream-capacity", streams, max_rate=40)
     assert (trial.capacity.rate, trial.capacity.limited_by, CAPACITY.is_lower_bound(trial)) == (40, "max_rate", True)
 
 
-def test_a_generator_that_reads_too_late_is_no_limit_of_the_server(search):
+def test_late_reading_is_not_servers_limit(search):
     def lain(load):
         return streams(load, reading_lag_ms={**NOTHING, "p99": 60.0 if load.streams.count > STREAMS else None})
 
@@ -217,7 +217,7 @@ def searched(arrivals, sustained, requests_each, unsent=0.0):
 
 
 @pytest.mark.parametrize("sustained", [1, 2, 3, 7, 37, 250])
-def test_the_most_users_are_found_as_a_whole_number(sustained):
+def test_most_users_are_a_whole_number(sustained):
     found, asked = searched(False, sustained, 5.0)
     assert sustained / 1.05 - 0.5 <= found.rate <= sustained
     assert all(isinstance(users, int) for users in asked)
@@ -226,11 +226,11 @@ def test_the_most_users_are_found_as_a_whole_number(sustained):
 
 
 @pytest.mark.parametrize(("unsent", "limited_by"), [(0.001, "server"), (0.01, "server"), (0.1, "generator")])
-def test_what_was_on_its_way_when_a_probe_was_stopped_is_not_the_generators_limit(unsent, limited_by):
+def test_stopped_probe_is_not_generators_limit(unsent, limited_by):
     assert searched(False, 37, 50.0, unsent)[0].limited_by == limited_by
 
 
-def test_a_server_that_sustains_nobody_has_no_capacity():
+def test_failing_server_has_no_capacity():
     found, asked = searched(False, 0, 5.0)
     assert (found.rate, min(asked)) == (None, 1)
     assert found.sentence == "no rate is within the objective, not even 1 users"
@@ -243,5 +243,5 @@ def test_the_highest_rate_of_new_users():
 
 
 @pytest.mark.parametrize("requests_each", [0.2, 40.0])
-def test_however_many_requests_a_journey_makes_a_probe_is_lost_by_its_share_of_them(requests_each):
+def test_journey_probe_is_lost_by_share(requests_each):
     assert searched(False, 20, requests_each)[0].rate in (19, 20)

@@ -78,7 +78,7 @@ def test_conversations_lose_nothing_that_should_come(measured, monkeypatch):
     assert "Broadcasts over WebSockets" in said
 
 
-def test_a_thread_streams_to_one_and_an_event_loop_to_all_and_what_django_collects_is_late(measured):
+def test_collected_stream_events_are_late(measured):
     found, [row, *_], _ = measured(STREAMS)
     streams = {place: trial.result.streams for place, trial in found.items()}
     assert (streams["gunicorn-gthread", "stream"].most, streams["uvicorn", "stream"].most) == (2, 5)

@@ -58,7 +58,7 @@ def forking():
         ("origin", True, 0, {"service_failed"}),  # no fault of the setup's
     ],
 )
-def test_a_forked_worker_that_is_lost_makes_the_trial_invalid(run, bench_of, forking, role, killed, died, found):
+def test_lost_worker_makes_trial_invalid(run, bench_of, forking, role, killed, died, found):
     def kills(load):
         if killed:
             os.kill(forking[1], signal.SIGKILL)
@@ -77,7 +77,7 @@ def test_a_forked_worker_that_is_lost_makes_the_trial_invalid(run, bench_of, for
         assert trial.log == "the end of the log"
 
 
-def test_a_connection_that_is_lost_is_the_machines_fault_and_says_nothing_of_the_setup(run, bench_of):
+def test_lost_connection_is_the_machines_fault(run, bench_of):
     def cut(cores):
         raise ConnectionLost("the connection to ssh://other was lost: it ended")
 
@@ -92,7 +92,7 @@ def test_a_connection_that_is_lost_is_the_machines_fault_and_says_nothing_of_the
     assert (trial.result, trial.processes) == (None, ())
 
 
-def test_a_search_is_judged_by_all_of_its_probes(run, bench_of):
+def test_search_is_judged_by_all_probes(run, bench_of):
     # Only the first of many probes was disturbed; that the last one was quiet does not make it good.
     def first_is_disturbed(moment):
         after_the_first = len(bench_of.engine.loads) >= 1
@@ -112,7 +112,7 @@ def test_a_search_is_judged_by_all_of_its_probes(run, bench_of):
     assert trial.status == "invalid"
 
 
-def test_a_probe_is_the_generators_where_it_is_late_by_more_than_half_of_the_limit(run, bench_of):
+def test_late_probe_is_the_generators_limit(run, bench_of):
     def late_by(ms):
         bench_of.engine.meanwhile = lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
         return run("capacity").capacity
@@ -123,7 +123,7 @@ def test_a_probe_is_the_generators_where_it_is_late_by_more_than_half_of_the_lim
     assert "p99 26.0 ms, under a limit of 50 ms" in limited.sentence + limited.probes[-1].why
 
 
-def test_each_probe_is_sent_at_other_moments_as_in_another_search_and_only_the_first_warms_up(run, bench_of):
+def test_probes_have_separate_schedules(run, bench_of):
     assert run("capacity").status == "ok"
     loads = list(bench_of.engine.loads)
     assert [load.warmup_s > 0 for load in loads] == [True] + [False] * (len(loads) - 1)
@@ -134,7 +134,7 @@ def test_each_probe_is_sent_at_other_moments_as_in_another_search_and_only_the_f
     assert [load.arrival_seed for load in bench_of.engine.loads[len(loads) :]] == seeds
 
 
-def test_a_server_that_does_not_recover_from_a_probe_is_invalid(run, bench_of):
+def test_unrecovered_server_makes_trial_invalid(run, bench_of):
     bench_of.server.calm = False
     trial = run("capacity")
     assert trial.status == "invalid"
@@ -142,7 +142,7 @@ def test_a_server_that_does_not_recover_from_a_probe_is_invalid(run, bench_of):
 
 
 @pytest.mark.parametrize("way", [measure, lambda bench, planned: measure_interleaved(bench, [planned])[0]])
-def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(bench_of, way):
+def test_contract_breach_prevents_the_load(bench_of, way):
     bench, _, planned = a_block(bench_of, TABLE)
     bench_of.server.status = 500
     trial = way(bench, next(one for one in planned if one.test.name == "throughput"))
@@ -151,7 +151,7 @@ def test_an_answer_that_breaks_the_contract_is_said_and_no_load_is_sent(bench_of
     assert (bench_of.engine.loads, bench_of.engine.slices) == ([], [])
 
 
-def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):
+def test_work_around_the_load_costs_nothing(run, bench_of):
     used = [1.0]
     bench_of.host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
     bench_of.engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
@@ -164,7 +164,7 @@ def test_what_is_done_before_and_after_the_load_costs_nothing(run, bench_of):
     ("options", "env"),
     [({"services": ["redis"]}, {}), ({"services": ["origin"], "recipe": "stumble"}, {"ORIGIN_RECIPE": "stumble"})],
 )
-def test_the_services_of_a_test_are_started_with_the_setup(bench_of, options, env):
+def test_services_start_with_the_setup(bench_of, options, env):
     bench, study, [planned] = a_block(bench_of, {**TABLE, "tests": {"throughput": {"duration": "1s", **options}}})
     bench.require(study)
     measure(bench, planned)
@@ -185,7 +185,7 @@ def test_services_run_where_a_setup_says(bench_of):
         bench.require(dataclasses.replace(study, entries=(wrong,)))
 
 
-def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, bench_of):
+def test_remote_services_use_no_server_cores(run, bench_of):
     """So it hides nothing that another program takes of them."""
     used, busy = [0.0], [0.0]
     bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
@@ -204,7 +204,7 @@ def test_what_a_service_takes_elsewhere_is_nothing_of_the_servers_cores(run, ben
     assert run("throughput").evidence.other_load > 0.0
 
 
-def test_what_the_pools_showed_meanwhile_is_kept(run, bench_of, tmp_path):
+def test_pool_gauges_are_kept(run, bench_of, tmp_path):
     assert run("throughput").gauges == {}
     (tmp_path / f"pool-{os.getpid()}").write_bytes(NUMBERS.pack(3, 1))
     bench_of.server.folder = tmp_path

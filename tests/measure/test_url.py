@@ -31,7 +31,7 @@ def test_a_request_in_full(tmp_path):
     assert parse(UrlRequests(body="text")).requests[0].body == b"text"
 
 
-def test_the_user_of_a_url_is_sent_as_a_header(mix):
+def test_user_in_url_becomes_header(mix):
     header = ("Authorization", "Basic YWRhOmh1bnRlcjo=")
     for load, headers in (
         (parse(UrlRequests(headers=("A: b",)), f"{LOGIN}a"), (("A", "b"), header)),
@@ -52,14 +52,14 @@ def test_the_user_of_a_url_is_sent_as_a_header(mix):
         "http://ada:hunter2@127.0.0.1\uff0e/", "http://ada:hunter2@127.0.0.1/\x01",
     ],
 )  # fmt: skip
-def test_a_password_in_a_url_is_in_no_error(url):
+def test_password_in_url_is_hidden(url):
     with pytest.raises(UserError) as error:
         parse(UrlRequests(), url)
     assert "hunter2" not in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_a_load_is_even_and_a_search_random_unless_it_is_said():
+def test_arrivals_default_depends_on_command():
     def load(arrivals=None):
         return UrlLoad(URL, rate=5.0, arrivals=arrivals).load().arrival_seed
 
@@ -70,7 +70,7 @@ def test_a_load_is_even_and_a_search_random_unless_it_is_said():
     assert load("random") == search() is not None
 
 
-def test_a_replay_lasts_as_long_as_its_recording_unless_it_is_cut(mix):
+def test_replay_lasts_as_recorded(mix):
     load = parse(UrlRequests(workload=mix, speed=0.1))
     assert [request.path for request in load.requests] == ["/ok", "/status/503"]
     assert load.recorded == ((0, 0), (2, 1), (4, 0))
@@ -106,7 +106,7 @@ def test_a_mistake_gets_one_line(mix, asked, says):
 
 
 @pytest.mark.servers
-def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
+def test_slow_url_is_awaited_briefly(server):
     # Each probe is begun after three answers of 0.3 s: pytest would not wait for one more that does not come.
     search = search_of(f"{server.url}/after/300", "p50<2s", 40.0, timeout="600s")
     probed, seconds = [], []
@@ -117,7 +117,7 @@ def test_a_slow_url_is_waited_for_no_longer_than_it_takes(server):
 
 
 @pytest.mark.servers
-def test_a_url_that_does_not_answer_is_not_waited_for(unused_port):
+def test_silent_url_is_not_awaited(unused_port):
     search = search_of(f"http://127.0.0.1:{unused_port}/", "p50<2s", 40.0, timeout="600s")
     with pytest.raises(UserError, match=r"no request was answered as expected: 20 connect ECONNREFUSED"):
         urls.find_capacity(search, lambda probed: None, lambda second: None)

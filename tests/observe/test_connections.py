@@ -78,7 +78,7 @@ def measured(cli, tmp_path):
 
 
 @with_services("postgresql")
-def test_an_application_that_leaks_one_connection_in_n_reads_n(measured, leaking):
+def test_leaked_connections_are_counted(measured, leaking):
     trial, gauges, printed = measured(STUDY, "--app", leaking)
     assert trial["result"]["ok"] == REQUESTS, printed
     assert gauges["connections opened"] == [REQUESTS]
@@ -91,7 +91,7 @@ def test_an_application_that_leaks_one_connection_in_n_reads_n(measured, leaking
 
 
 @with_services("postgresql")
-def test_an_application_that_takes_all_connections_before_they_are_counted_is_counted(measured, leaking):
+def test_exhausted_connections_are_counted(measured, leaking):
     (leaking / "mysite" / "urls.py").write_text(LEAKING.replace(f"% {LEAKS_ONE_IN}", "% 1"))
     warm = STUDY.replace('warmup = "0s"', f'warmup = "{CONNECTIONS // 50 + 1}s"')
     trial, gauges, printed = measured(warm, "--app", leaking)
@@ -101,7 +101,7 @@ def test_an_application_that_takes_all_connections_before_they_are_counted_is_co
 
 
 @with_services("postgresql")
-def test_whom_somebody_elses_database_refused_is_unknown(cli, measured, leaking):
+def test_refusals_of_foreign_database_are_unknown(cli, measured, leaking):
     with postgresql() as folder:  # which the run does not start
         cli.env["DATABASE_URL"] = f"postgresql://testproject@/testproject?host={folder}"
         _, gauges, printed = measured(STUDY, "--app", leaking)
@@ -110,7 +110,7 @@ def test_whom_somebody_elses_database_refused_is_unknown(cli, measured, leaking)
 
 
 @with_services("postgresql", "pgbouncer")
-def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(measured):
+def test_pgbouncer_connections_are_counted_separately(measured):
     trial, gauges, printed = measured(BETWEEN)
     assert gauges["connections to pgbouncer"][-1] == 8, printed  # a thread each, kept
     assert 1 <= max(gauges["connections"]) <= 8
@@ -119,7 +119,7 @@ def test_connections_to_pgbouncer_are_counted_next_to_those_to_postgresql(measur
     assert charged == {"web": True, "pgbouncer": True, "postgresql": False}
 
 
-def test_without_pgbouncer_its_setups_are_left_out_and_that_is_said(command, monkeypatch):
+def test_missing_pgbouncer_omits_its_setups(command, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://db.example/bench")
     code, printed, errors = command(
         "run", "connections", "--setups", "gunicorn-0,uvicorn-pgbouncer", "--dry-run", "--ignore-busy"
@@ -128,7 +128,7 @@ def test_without_pgbouncer_its_setups_are_left_out_and_that_is_said(command, mon
     assert "the service pgbouncer: pgbouncer is not installed: apt-get install pgbouncer, and leave out" in printed
 
 
-def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, monkeypatch):
+def test_pgbouncer_needs_a_database(command, tmp_path, monkeypatch):
     monkeypatch.setattr(needs, "system", lambda name: lambda bin: True)
     monkeypatch.delenv("DATABASE_URL", raising=False)
     study = tmp_path / "between.toml"
@@ -138,12 +138,12 @@ def test_pgbouncer_without_a_database_behind_it_is_refused(command, tmp_path, mo
     assert 'gunicorn-gthread in test throughput: PGBOUNCER only works in tests with services = ["postgresql"]' in errors
 
 
-def test_a_database_on_another_machine_is_not_counted_and_that_is_said(refused):
+def test_remote_database_is_not_counted(refused):
     errors = refused("run", "connections", "--servers", "ssh://nobody@127.0.0.1:1", "--dry-run")
     assert "the service postgresql only works for servers on this machine" in errors
 
 
-def test_the_servers_find_the_service_in_front_unless_the_environment_names_a_database(monkeypatch):
+def test_servers_find_pgbouncer_unless_configured(monkeypatch):
     monkeypatch.delenv("DATABASE_URL", raising=False)
     in_front, behind = (services.known()[name].here.partition("=")[2] for name in ("pgbouncer", "postgresql"))
     assert services.found_here(["pgbouncer", "postgresql"]) == {"DATABASE_URL": in_front}

@@ -23,7 +23,7 @@ def allowed(monkeypatch):
         ((0, 1), "0-1", (0, 1), (1,)),
     ],
 )
-def test_the_generator_has_a_core_of_its_own_where_there_is_one(allowed, numbers, wanted, servers, generator):
+def test_generator_gets_own_core_if_possible(allowed, numbers, wanted, servers, generator):
     allowed(*numbers)
     found = cores.allot(wanted)
     assert (found.servers, found.generator) == (servers, generator)
@@ -31,13 +31,13 @@ def test_the_generator_has_a_core_of_its_own_where_there_is_one(allowed, numbers
 
 
 @pytest.mark.parametrize("wanted", ["4", "a", "0-9", "2-1"])
-def test_cores_that_are_not_to_be_had(allowed, wanted):
+def test_unavailable_cores_are_refused(allowed, wanted):
     allowed(0, 1, 2, 3)
     with pytest.raises(UserError, match=f"CORES={wanted}: "):
         cores.allot(wanted)
 
 
-def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores_and_share_none(allowed):
+def test_separate_servers_use_all_cores(allowed):
     allowed(0, 1, 2, 3)
     assert (cores.all_of(None), cores.all_of("1-2")) == ((0, 1, 2, 3), (1, 2))
     assert not cores.Cores((0, 1), (1,), machines=2).shared
@@ -51,7 +51,7 @@ def test_servers_that_have_a_machine_for_themselves_have_all_of_its_cores_and_sh
         ("1-2", (1, 2), {"CORES": "0,1,2", "SERVICES_CORES": "1,2"}),
     ],
 )
-def test_services_are_with_the_servers_unless_cores_are_named_for_them(allowed, monkeypatch, wanted, services, knobs):
+def test_services_share_server_cores_by_default(allowed, monkeypatch, wanted, services, knobs):
     allowed(0, 1, 2, 3)
     monkeypatch.delenv("SERVICES_CORES", raising=False)
     found = cores.allot()
@@ -60,14 +60,14 @@ def test_services_are_with_the_servers_unless_cores_are_named_for_them(allowed, 
     assert found.knobs({}) == knobs
 
 
-def test_services_are_apart_where_they_share_no_core_with_the_servers():
+def test_services_are_separate_without_shared_cores():
     found = cores.Cores((0, 1), (2,))
     assert cores.apart(found.knobs({"SERVICES_CORES": "generator"}))
     assert not cores.apart({"CORES": "0,1", "SERVICES_CORES": "1,2"})
     assert not cores.apart({"CORES": "0,1"})
 
 
-def test_cores_for_services_that_are_not_to_be_had(allowed):
+def test_unavailable_service_cores_are_refused(allowed):
     allowed(0, 1)
     with pytest.raises(UserError, match="SERVICES_CORES=7: allowed cores: 0,1"):
         cores.allot().services({"SERVICES_CORES": "7"})

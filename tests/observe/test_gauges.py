@@ -18,7 +18,7 @@ def shows(tmp_path):
     return show
 
 
-def test_the_processes_that_are_there_are_added_up(shows, tmp_path):
+def test_gauges_of_processes_are_added(shows, tmp_path):
     living = {1, 2}
     files = GaugeFiles(tmp_path, alive=lambda pid: pid in living)
     (tmp_path / "pool-1").touch()  # not written yet
@@ -33,7 +33,7 @@ def test_the_processes_that_are_there_are_added_up(shows, tmp_path):
     files.close()
 
 
-def test_the_readings_of_a_watch_count_from_what_is_measured(shows, tmp_path):
+def test_readings_start_at_measurement(shows, tmp_path):
     shows(os.getpid(), 4, 2)
     watch = GaugeWatch(tmp_path)
     watch.begin()
@@ -46,7 +46,7 @@ def test_the_readings_of_a_watch_count_from_what_is_measured(shows, tmp_path):
     assert len(times) >= 4
 
 
-def test_slices_are_one_series_on_the_axis_of_what_was_measured():
+def test_slices_form_one_series():
     first = dict.fromkeys(NAMES, ((0.0, 1), (0.3, 2), (0.6, 3)))
     last = dict.fromkeys(NAMES, ((0.1, 4), (0.7, 5)))
     assert joined([first, {}, last], [0.5, 0.5, 0.5]) == dict.fromkeys(NAMES, ((0.0, 1), (0.3, 2), (1.1, 4), (1.7, 5)))

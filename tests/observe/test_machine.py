@@ -19,7 +19,7 @@ ME = Part("harness", os.getpid())
 COMPILER, OURS, BEGUN = (7, 1.0), (8, 2.0), (9, 3.0)
 
 
-def test_the_calibration_loop_runs_on_the_core_that_is_named_and_the_caller_stays_where_it_was(monkeypatch):
+def test_calibration_loop_uses_the_named_core(monkeypatch):
     before = os.sched_getaffinity(0)
     core = max(before)
     seen = set()
@@ -29,19 +29,19 @@ def test_the_calibration_loop_runs_on_the_core_that_is_named_and_the_caller_stay
     assert os.sched_getaffinity(0) == before
 
 
-def test_the_calibration_loop_is_the_same_work_each_time_and_speeds_are_shares_of_the_usual_one():
+def test_calibration_speed_is_relative():
     assert calibration._work() == calibration._work() == len(calibration.HEADERS)
     assert calibration.spread([0.1, 0.1, 0.2, 0.1, 0.08]) == (0.5, 1.25)
 
 
-def test_what_others_took_is_what_the_setup_did_not_use():
+def test_other_load_excludes_the_setup():
     first = Moment(monotonic_s=10.0, wall_s=1000.0, cores_busy_s=50.0, swapped_pages=3, mhz=None)
     found = conditions.between(first, Moment(20.0, 1012.5, 66.0, 10, None), [0, 1], own_cpu_s=12.0)
     assert found == Conditions(10.0, clock_jump_s=2.5, other_load=(16.0 - 12.0) / 20.0, swapped_pages=7, mhz=None)
     assert conditions.between(first, Moment(20.0, 1010.0, 50.0, 3, None), [0], own_cpu_s=1.0).other_load == 0.0
 
 
-def test_several_stretches_count_by_how_long_they_were():
+def test_stretches_are_weighted_by_duration():
     short = Conditions(elapsed_s=1.0, clock_jump_s=0.1, other_load=0.5, swapped_pages=1, mhz=None)
     long = Conditions(elapsed_s=9.0, clock_jump_s=-0.2, other_load=0.1, swapped_pages=2, mhz=2000.0)
     assert together([short, long]) == Conditions(10.0, -0.2, pytest.approx(0.14), 3, 2000.0)
@@ -64,7 +64,7 @@ def busy(monkeypatch):
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)
 
 
-def test_other_load_is_what_the_cores_did_but_for_interrupts_and_what_is_ours(busy):
+def test_other_load_excludes_interrupts(busy):
     seen = other_load.moment([0, 1], [])
     assert seen == OthersMoment(1.0, (5000.0 - 10.0 - 40.0) / 2, 20.0, 3, 2000.0)
     with subprocess.Popen(["true"]) as gone:
@@ -79,7 +79,7 @@ def test_other_load_is_what_the_cores_did_but_for_interrupts_and_what_is_ours(bu
     assert other_load.moment([0], [alone]).programs_s > other_load.moment([0], [ME]).programs_s + 0.2
 
 
-def test_what_is_taken_off_too_much_hides_no_steal():
+def test_subtraction_never_hides_steal():
     first = OthersMoment(monotonic_s=10.0, programs_s=7.0, stolen_s=1.0, swapped_pages=3, mhz=None)
     last = OthersMoment(monotonic_s=20.0, programs_s=6.0, stolen_s=3.0, swapped_pages=5, mhz=2000.0)
     assert other_load.between(first, last) == Conditions(10.0, 0.0, 0.2, 2, 2000.0)
@@ -110,7 +110,7 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
         (look(0.0, {COMPILER: 50.0}, 100.0), look(1.0, {(7, 9.0): 0.5}, 100.5), Takers(brief=0.5)),
     ],
 )
-def test_what_takes_the_cores_is_the_difference_between_two_looks(first, last, found):
+def test_busy_programs_come_from_two_readings(first, last, found):
     assert between(first, last) == found
 
 
@@ -131,7 +131,7 @@ def test_what_takes_the_cores_is_the_difference_between_two_looks(first, last, f
         (Takers((Taker("\x1b[2J\n", 1, 1.0),)), r"the cores are currently used by \x1b[2J\n (pid 1, 100% of a core)"),
     ],
 )
-def test_they_are_reported_in_one_line_the_greedy_only(found, sentence):
+def test_only_greedy_programs_are_reported(found, sentence):
     assert found.sentence == sentence
 
 
@@ -148,7 +148,7 @@ def test_what_this_process_started_is_ours(monkeypatch):
     assert not found & {child.pid, os.getpid()}
 
 
-def test_the_versions_of_nginx_and_apache_are_what_they_say_of_themselves_if_anything(tmp_path, monkeypatch):
+def test_server_versions_come_from_their_output(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     for name, script in (
         ("nginx", "echo 'nginx version: nginx/1.22.1' >&2"),

@@ -45,7 +45,7 @@ def busy():
     process.wait()
 
 
-def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy, monkeypatch):
+def test_child_processes_are_counted(busy, monkeypatch):
     before = processes.snapshot([Part("worker_0", os.getpid())])
     assert busy.stdout.readline() == b"done\n"
     after = processes.snapshot([Part("worker_0", busy.pid, charged=False)])
@@ -67,7 +67,7 @@ def test_cpu_and_memory_of_a_process_and_its_children_are_counted(busy, monkeypa
     assert 0.25 <= max(one.cpu_s for one in used.values()) < 5
 
 
-def test_a_program_whose_processes_come_and_go_is_one_with_all_that_they_used():
+def test_changing_processes_form_one_program():
     command = [sys.executable, "-c", COMES_AND_GOES]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         before = processes.snapshot([Part("postgresql", program.pid, as_one=True)])
@@ -78,7 +78,7 @@ def test_a_program_whose_processes_come_and_go_is_one_with_all_that_they_used():
         program.stdin.close()
 
 
-def test_what_is_shorter_than_a_tick_of_the_kernel_is_seen():
+def test_usage_below_a_tick_is_seen():
     with subprocess.Popen([sys.executable, "-c", ANSWERING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
 
         def answered():
@@ -96,14 +96,14 @@ def usage(cpu_s, switches):
     return processes.Usage("web", "gunicorn", 7, cpu_s, 10.0, 12.0, switches)
 
 
-def test_usage_is_the_difference_between_two_moments_and_little_in_each_of_many_adds_up():
+def test_small_usages_add_up():
     [row] = processes.difference({7: usage(1.5, 100)}, {7: usage(4.0, 130)})
     assert (row.cpu_s, row.context_switches, row.rss_mb, row.peak_rss_mb) == (2.5, 30, 10.0, 12.0)
     stretches = [processes.difference({7: usage(n, 0)}, {7: usage(n + 0.0002, 0)}) for n in range(5)]
     assert [row.cpu_s for row in processes.together(stretches)] == [pytest.approx(0.001)]
 
 
-def test_a_process_that_is_gone_is_left_out():
+def test_ended_process_is_omitted():
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
         assert processes.snapshot([Part("web", gone.pid)]) == {}

@@ -28,7 +28,7 @@ MOST = 10_000.0  # a second: faster servers are simulated as if they were no fas
 
 
 @pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, LONG_SLICES}))
-def test_what_would_be_announced_is_within_a_quarter_of_what_it_took(name):
+def test_announced_time_is_within_a_quarter(name):
     record = RECORDS[name]
     begun, ended = map(datetime.datetime.fromisoformat, (record.created, record.ended))
     announced_s = (1 + REPEATS) * planned_seconds(record.study, record.order)
@@ -36,7 +36,7 @@ def test_what_would_be_announced_is_within_a_quarter_of_what_it_took(name):
 
 
 @pytest.mark.parametrize("name", LONGER)
-def test_searches_for_what_a_run_found_take_as_long_as_announced_within_a_quarter(name):
+def test_announced_search_time_is_within_quarter(name):
     announced_s = simulated_s = 0.0
     trials = {(one.label, one.test): one for one in Run.open(RESULTS / name).trials() if one.capacity.known}
     tests = {test.name: test for test in RECORDS[name].study.tests}

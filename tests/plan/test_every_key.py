@@ -11,7 +11,7 @@ from tests.fixtures.studies import FULL, SMALL, a_test
 
 
 @pytest.mark.parametrize("table", [SMALL, FULL])
-def test_a_study_is_read_and_its_record_gives_it_back(table):
+def test_record_restores_the_study(table):
     study = studies.parse(table, "name", "a.toml")
     assert studies.from_dict(as_json(study.to_dict())) == study
 
@@ -77,7 +77,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "wrong", "says"), WRONG)
-def test_a_wrong_test_is_reported_in_a_line(kind, wrong, says):
+def test_wrong_test_has_one_line_error(kind, wrong, says):
     keys = {key: value for key, value in (RIGHT[kind] | wrong).items() if value is not ...}
     with pytest.raises(UserError) as raised:
         a_test(kind, **keys)

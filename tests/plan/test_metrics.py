@@ -11,7 +11,7 @@ from loadtests.report.formats import csv
 from tests.fixtures.studies import a_test
 
 
-def test_every_metric_is_found_by_its_name():
+def test_every_metric_has_a_name():
     for one in every_metric():
         assert metric(one.name) is one
     assert metric("web_cpu_ms_per_request").label == "CPU per request, web"
@@ -20,7 +20,7 @@ def test_every_metric_is_found_by_its_name():
         metric("speed")
 
 
-def test_a_metric_is_called_what_the_engine_knows_with_its_unit_once():
+def test_metric_name_has_one_unit():
     p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
     assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
     assert rps.with_unit(rps.in_words("service time")) == "requests per second"
@@ -38,18 +38,18 @@ def test_a_metric_is_called_what_the_engine_knows_with_its_unit_once():
         (300, ["p99"], ["p99_ms"], "p99_ms"),
     ],
 )
-def test_only_the_percentiles_that_a_test_names_are_judged(rate, percentiles, times, decisive):
+def test_only_named_percentiles_are_judged(rate, percentiles, times, decisive):
     test = a_test("latency", rate=rate, duration="10s", percentiles=percentiles)
     assert [metric.name for metric in test.judged] == [*times, "cpu_ms_per_request"]
     assert test.decisive.name == decisive
 
 
-def test_a_kind_that_judges_no_percentile_has_none_to_choose():
+def test_kind_without_percentiles_has_no_choice():
     with pytest.raises(UserError, match=r"throughput\.percentiles: p50 has no verdicts in throughput"):
         a_test("throughput", duration="1s", percentiles=["p50"])
 
 
-def test_what_is_not_judged_is_measured_all_the_same_and_widens_no_interval(build_run):
+def test_unjudged_percentiles_widen_no_interval(build_run):
     alone = a_test("latency", rate=300, duration=10, percentiles=["p50"])
     both = a_test("latency", rate=300, duration=10)
     one, two = (Results(build_run(tests=(test,), name=f"run-{len(test.judged)}")) for test in (alone, both))
@@ -72,7 +72,7 @@ def test_what_is_not_judged_is_measured_all_the_same_and_widens_no_interval(buil
         ("missing<0.5%, p99<50ms", OF_ECHOES, Objective(max_missing=0.005)),
     ],
 )
-def test_an_objective_is_read_and_so_is_its_text(text, terms, objective):
+def test_objective_survives_its_text(text, terms, objective):
     assert parse(text, terms) == objective
     assert parse(str(objective), terms) == objective
 
@@ -98,13 +98,13 @@ def test_an_objective_is_read_and_so_is_its_text(text, terms, objective):
         ),
     ],
 )
-def test_what_cannot_be_limited_is_named_with_an_example(text, terms, says):
+def test_unsupported_limit_shows_an_example(text, terms, says):
     with pytest.raises(ValueError, match=says):
         parse(text, terms)
 
 
 @pytest.mark.parametrize(("percentile", "needed"), [(50, 20), (90, 100), (99, 1000), (99.9, 10_000), (99.99, 100_000)])
-def test_ten_requests_are_needed_in_the_tail(percentile, needed):
+def test_tail_needs_ten_requests(percentile, needed):
     assert requests_needed(percentile) == needed
     assert knowable(percentile, needed)
     assert not knowable(percentile, needed - 1)

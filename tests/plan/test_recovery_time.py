@@ -43,7 +43,7 @@ def tried(build_run):
     return tried
 
 
-def test_it_is_the_first_second_as_before_after_the_origin_is_well_again(tried):
+def test_recovery_ends_at_normal_second(tried):
     trial = tried([*failing(10, 20), *slow(34)])
     assert course(trial) == Course(recovery_s=5.0, lost=400, stale=0, usual_ms=1010.0)
     assert RECOVERY.read(trial) == 5.0
@@ -69,17 +69,17 @@ def test_it_is_the_first_second_as_before_after_the_origin_is_well_again(tried):
         ),
     ],
 )
-def test_a_setup_is_back_where_it_stays_as_before_under_the_load(tried, otherwise, recovery_s):
+def test_recovery_must_last_under_load(tried, otherwise, recovery_s):
     assert course(tried(otherwise, lasts=60)).recovery_s == recovery_s
 
 
-def test_what_is_answered_far_sooner_than_usual_is_not_as_before(tried):
+def test_early_answers_are_no_recovery(tried):
     """Stale copies, or errors that are reported as answers: 20 ms where a fetch takes a second."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 
 
-def test_one_that_never_comes_back_is_infinitely_late_and_all_that_failed_is_lost(tried):
+def test_missing_recovery_is_infinite(tried):
     found = course(tried(failing(10, 60)))
     assert (found.recovery_s, found.lost) == (math.inf, 2000)
 
@@ -93,5 +93,5 @@ def test_one_that_never_comes_back_is_infinitely_late_and_all_that_failed_is_los
         {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # it never was
     ],
 )
-def test_without_a_usual_time_before_or_a_recovery_of_the_origin_nothing_is_known(tried, given):
+def test_missing_reference_makes_recovery_unknown(tried, given):
     assert course(tried(**given)) is None

@@ -33,20 +33,20 @@ def once_a_test(labels):
     return sorted((label, test) for label in labels for test in ("one", "two"))
 
 
-def test_each_block_has_every_setup_once_a_test_and_every_second_one_mirrors_the_first():
+def test_every_second_block_is_mirrored():
     blocks = by_block(a_study(3))
     assert [slot.number for slot in schedule(a_study(3), seed=5)] == list(range(1, 37))
     assert sorted(blocks[1]) == sorted(blocks[3]) == once_a_test(SETUPS)
     assert blocks[2] == blocks[1][::-1]
 
 
-def test_a_seed_gives_one_order_and_seeds_give_different_ones():
+def test_seed_determines_the_order():
     orders = {tuple(slot.label for slot in schedule(a_study(), seed=seed)) for seed in range(20)}
     assert schedule(a_study(), seed=3) == schedule(a_study(), seed=3)
     assert len(orders) > 5
 
 
-def test_all_setups_of_a_test_and_a_block_get_the_same_moments_and_other_blocks_and_seeds_get_others():
+def test_setups_of_block_share_their_moments():
     moments = {}
     for seed in (1, 2):
         for slot in schedule(a_study(), seed):
@@ -55,7 +55,7 @@ def test_all_setups_of_a_test_and_a_block_get_the_same_moments_and_other_blocks_
     assert len(set.union(*moments.values())) == 2 * 2 * 2
 
 
-def test_the_baseline_is_in_every_group_and_every_other_setup_in_one():
+def test_baseline_is_in_every_group():
     blocks = by_block(a_study(at_once=3))
     assert len(blocks) == 2 * 3
     for places in blocks.values():
@@ -66,13 +66,13 @@ def test_the_baseline_is_in_every_group_and_every_other_setup_in_one():
     assert [blocks[block][::-1] for block in (3, 2, 1)] == [blocks[block] for block in (4, 5, 6)]
 
 
-def test_a_longer_study_begins_as_the_shorter_one_and_all_at_once_are_one_group():
+def test_longer_study_extends_the_shorter():
     short, long = (schedule(a_study(blocks, at_once=3), seed=5) for blocks in (2, 4))
     assert long[: len(short)] == short
     assert a_study(at_once=6) == a_study(at_once=60) == a_study()
 
 
-def test_a_test_that_is_not_interleaved_is_in_a_turn_once():
+def test_uninterleaved_test_has_one_turn():
     search = {"kind": "capacity", "path": "/", "objective": "p99<50ms"}
     slots = schedule(a_study(at_once=2, tests={"one": TEST, "capacity": search}), seed=5)
     assert len([slot for slot in slots if slot.test == "capacity"]) == 2 * len(SETUPS)
@@ -90,7 +90,7 @@ SWEEP = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": {"throughpu
         (lambda: study.parse({**SWEEP, "at_once": 2}, "s", "s.toml"), "at_once: can't be used in a sweep"),
     ],
 )
-def test_a_number_at_once_that_makes_no_sense_is_refused(parse, says):
+def test_invalid_group_size_is_refused(parse, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         parse()
 
@@ -105,17 +105,17 @@ def test_a_number_at_once_that_makes_no_sense_is_refused(parse, says):
         ({"at_once": 2}, {}, 600, 2),  # a study may ask for fewer
     ],
 )
-def test_as_many_run_at_once_as_half_of_the_free_memory_holds(keys, needs_mb, free_mb, at_once):
+def test_half_of_memory_limits_group_size(keys, needs_mb, free_mb, at_once):
     fitted = fitting(a_study(**keys), {**dict.fromkeys(SETUPS, 100.0), **needs_mb}, free_mb)
     assert fitted == dataclasses.replace(a_study(), at_once=at_once)
 
 
 @pytest.mark.parametrize(("given", "free_mb"), [(a_study(), 0), (a_study(), 399), (in_pairs(), 800)])
-def test_where_not_even_two_are_held_or_not_all_pairs_one_follows_the_other(given, free_mb):
+def test_small_memory_prevents_interleaving(given, free_mb):
     fitted = fitting(given, dict.fromkeys([*SETUPS, "b2"], 100.0), free_mb)
     assert (fitted.interleave, fitted.at_once, len(by_block(fitted))) == (False, 0, 2)
 
 
-def test_where_one_half_of_a_pair_is_left_out_the_other_is_compared_with_the_baseline():
+def test_incomplete_pair_uses_the_baseline():
     assert not in_pairs().only(["base", "b2"]).in_pairs
     assert in_pairs().only(["b", "b2"]).in_pairs

@@ -34,7 +34,7 @@ def parsed(**table):
     return study.parse(table, "s", "s.toml")
 
 
-def test_a_study_file_becomes_setups_tests_and_blocks(load):
+def test_study_file_defines_the_run(load):
     found = load()
     assert found.name == found.title == "mine"
     assert [(entry.label, entry.setup, entry.env) for entry in found.entries] == [
@@ -47,11 +47,11 @@ def test_a_study_file_becomes_setups_tests_and_blocks(load):
 
 
 @pytest.mark.parametrize("name", study.names())
-def test_the_studies_that_come_with_the_project_are_valid(name):
+def test_shipped_studies_are_valid(name):
     assert study.load(name).name == name
 
 
-def test_a_test_can_do_without_a_warm_up_and_a_study_with_one_quick_block(load):
+def test_warmup_or_second_block_is_optional(load):
     [cold] = load("rate", "warmup = 0\nrate").tests
     assert (cold.warmup_s, cold.quick().warmup_s) == (0, 0)
     short = load("setups", "quick_blocks = 1\nsetups")
@@ -91,7 +91,7 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
     ],
 )
-def test_a_mistake_gets_one_line_with_file_key_and_what_is_allowed(load, old, new, says):
+def test_mistake_has_one_line_error(load, old, new, says):
     with pytest.raises(UserError, match=says) as error:
         load(old, new)
     assert "\n" not in str(error.value)
@@ -104,7 +104,7 @@ def half(load):
 
 
 @pytest.mark.parametrize(("minutes", "blocks"), [(5, 5), (5.9, 5), (6, 6), (2, 2)])
-def test_minutes_make_as_many_blocks_as_fit(half, minutes, blocks):
+def test_minutes_become_as_many_blocks(half, minutes, blocks):
     fitted = within(half, minutes)
     assert fitted.blocks == blocks
     assert planned_seconds(fitted) <= 60 * minutes
@@ -119,7 +119,7 @@ def test_minutes_make_as_many_blocks_as_fit(half, minutes, blocks):
         (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run can have at most 10,000"),
     ],
 )
-def test_minutes_that_cannot_be_get_one_line(half, minutes, says):
+def test_impossible_minutes_are_refused(half, minutes, says):
     with pytest.raises(UserError, match=f"^{re.escape(says)}.*$"):
         within(half, minutes)
 
@@ -128,7 +128,7 @@ def swept(**table):
     return parsed(sweep={"setup": "gunicorn", **table}, tests=TESTS)
 
 
-def test_every_combination_of_a_sweep_is_an_entry_the_first_knob_slowest():
+def test_sweep_makes_every_combination():
     found = swept(WORKERS=[1, 2], THREADS=[1, 4])
     assert [entry.label for entry in found.entries] == ["1w-1t", "1w-4t", "2w-1t", "2w-4t"]
     assert found.entries[3].env == {"WORKERS": "2", "THREADS": "4"}
@@ -136,7 +136,7 @@ def test_every_combination_of_a_sweep_is_an_entry_the_first_knob_slowest():
     assert found.baseline == "1w-1t"
 
 
-def test_other_knobs_of_a_sweep_are_named_and_what_does_not_vary_is_not():
+def test_labels_name_only_varied_knobs():
     found = swept(WORKERS=[2], BACKLOG=[128, 2048], X=["64", "1 --two"])
     assert [entry.label for entry in found.entries][:2] == ["BACKLOG=128-X=64", "BACKLOG=128-X=1---two"]
     assert {entry.env["WORKERS"] for entry in found.entries} == {"2"}
@@ -168,7 +168,7 @@ MANY = list(range(1, 2000))
         ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
 )
-def test_a_mistake_in_a_sweep_gets_one_line(table, says):
+def test_mistake_in_sweep_is_one_line(table, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         swept(**table)
 
@@ -182,7 +182,7 @@ def test_a_mistake_in_a_sweep_gets_one_line(table, says):
         ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}; "),
     ],
 )
-def test_a_study_has_setups_or_a_sweep_and_a_test(table, says):
+def test_study_needs_setups_with_tests(table, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         parsed(**table)
 

@@ -12,7 +12,7 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats.terminal import print_table
 
 
-def test_cpu_per_request_is_that_without_sampling_and_what_must_be_known_is_among_the_notes(about):
+def test_page_shows_unsampled_cpu_with_notes(about):
     assert {role["role"]: role["cpu_us_per_request"] for role in about["roles"]} == {"web": 5000.0, "redis": 1000.0}
     notes = "\n".join(about["notes"])
     assert "The project has a remark." in notes
@@ -20,7 +20,7 @@ def test_cpu_per_request_is_that_without_sampling_and_what_must_be_known_is_amon
     assert "redis-server (redis) was not sampled, as it is not Python; it used 16.7% of the CPU time." in notes
 
 
-def test_folder_has_page_and_figures(tmp_path, plan, rounds):
+def test_folder_has_page_with_figures(tmp_path, plan, rounds):
     profiling.write(tmp_path, plan, rounds, "py-spy is not installed: run `make setup`")
     assert {file.name for file in tmp_path.iterdir()} == {"index.rst", "profile.json"}
     text = (tmp_path / "index.rst").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_the_tables_fit_a_narrow_terminal(about):
         assert any(line.startswith(category) and "%" in line for line in lines), category
 
 
-def test_several_setups_are_set_side_by_side(about):
+def test_several_setups_are_compared(about):
     other = copy.deepcopy(about) | {"setup": "uvicorn"}
     other["roles"] = other["roles"][:1]
     table = page.side_by_side([about, other])
@@ -66,7 +66,7 @@ def test_several_setups_are_set_side_by_side(about):
     assert len(rows) >= 2
 
 
-def test_every_category_and_every_key_of_a_profile_is_explained(about):
+def test_every_category_is_explained(about):
     text = (ROOT / "docs" / "profiling.rst").read_text(encoding="utf-8")
     role = about["roles"][0]
     terms = [f"**{kind.value}**" for kind in Category]

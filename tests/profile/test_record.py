@@ -82,7 +82,7 @@ def test_sampled_load_is_in_parts(servers, recorded):
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize(("dies_in", "starts"), [({2}, 3), ({4}, 3), ({3, 5, 6}, 5)])
-def test_a_process_that_died_under_the_sampler_costs_that_part_and_a_start(servers, recorded, dies_in, starts, early):
+def test_sampled_crash_costs_one_part(servers, recorded, dies_in, starts, early):
     servers.dies_in, servers.early = dies_in, early
     [one] = recorded()
     assert len(one.sampled) == PARTS

@@ -75,7 +75,7 @@ def test_readable_stacks_start_at_the_outermost():
 
 
 @pytest.mark.slow
-def test_known_shares_are_found_in_a_forked_process_and_a_thread_is_seen(sampled):
+def test_sampler_finds_shares_in_forks(sampled):
     found, _ = sampled(PROGRAM)
     of_thread, forked = sorted(map(parts, found), key=lambda counts: counts["seven"])
     assert of_thread.keys() == {"thread"}
@@ -83,7 +83,7 @@ def test_known_shares_are_found_in_a_forked_process_and_a_thread_is_seen(sampled
     assert 0.5 < forked["seven"] / sum(forked.values()) < 0.87
 
 
-def test_a_sitecustomize_that_is_there_already_still_runs(sampled, tmp_path):
+def test_existing_sitecustomize_still_runs(sampled, tmp_path):
     there = tmp_path / "there"
     there.mkdir()
     (there / "sitecustomize.py").write_text("import builtins\nbuiltins.customised = True\n")
@@ -91,13 +91,13 @@ def test_a_sitecustomize_that_is_there_already_still_runs(sampled, tmp_path):
     assert printed == "True\n"
 
 
-def test_the_sampler_and_its_reader_agree_on_the_interval():
+def test_sampler_reader_knows_the_interval():
     source = (oncpu.FOLDER / "sitecustomize.py").read_text()
     assert f"INTERVAL_S = {oncpu.INTERVAL_S}" in source
 
 
 @pytest.mark.servers
-def test_what_only_starts_the_servers_is_not_sampled(tmp_path):
+def test_starting_programs_are_not_sampled(tmp_path):
     """supervisord becomes another program after a fork, which the timer would kill; the guard is none of them."""
     knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:
@@ -127,7 +127,7 @@ DENIED = "Permission Denied: Try running again with elevated permissions"
         ("hm\nError: Failed to find python version\nReason: x\n", "0", "py-spy: Error: Failed to find python version"),
     ],
 )
-def test_a_refusal_says_what_to_do_in_a_line(tmp_path, printed, scope, says):
+def test_refusal_has_a_remedy(tmp_path, printed, scope, says):
     yama = tmp_path / "ptrace_scope"
     yama.write_text(f"{scope}\n")
     said = pyspy.why(printed, yama)

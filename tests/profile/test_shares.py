@@ -32,7 +32,7 @@ def sizes(*rounds):
     return {kind: share.share for kind, share in shares(*rounds).items()}
 
 
-def test_what_is_missing_against_the_kernels_count_is_outside_python(process):
+def test_missing_samples_are_outside_python(process):
     assert sizes([process()]) == {SERVER: 0.6, VIEW: 0.2, NATIVE: 0.2}
     assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it is not Python's
     assert shares([process()])[SERVER].us_per_request == pytest.approx(300.0)
@@ -40,13 +40,13 @@ def test_what_is_missing_against_the_kernels_count_is_outside_python(process):
     assert (role.samples, role.expected) == (800, 1000)
 
 
-def test_what_is_missing_says_nothing_where_a_process_is_idle_in_any_round(process):
+def test_idle_process_leaves_remainder_unknown(process):
     idle = process(busy=False)
     assert sizes([idle]) == sizes([process()], [idle]) == {SERVER: 0.75, VIEW: 0.25}
     assert sizes([idle, process(stacks=None)])[NATIVE] == pytest.approx(1000 / 1800)  # all of what is not Python's
 
 
-def test_a_share_is_over_all_rounds_and_processes_and_known_by_round(process):
+def test_share_covers_all_rounds(process):
     server = shares([process(server=800, view=200)], [process(server=600, view=400)])[SERVER]
     assert (server.rounds, server.share) == ((0.8, 0.6), 0.7)
     assert sizes([process(server=800), process(server=600)])[SERVER] == pytest.approx(1400 / 2000)

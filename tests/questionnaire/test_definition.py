@@ -8,7 +8,7 @@ TEXT = {"id": "a", "type": "text", "question": "A?"}
 RADIO = {"id": "r", "type": "radio", "question": "R?", "options": {"yes": "Yes"}}
 
 
-def test_the_survey_has_a_page_of_each_type():
+def test_survey_has_a_page_per_type():
     assert {page.type for page in definition.load("household").pages} == set(definition.TYPES)
 
 
@@ -32,6 +32,6 @@ def test_what_makes_no_sense_is_named(pages, says):
         parse({"title": "T", "pages": pages})
 
 
-def test_a_file_that_is_not_there_is_named():
+def test_missing_file_is_named():
     with pytest.raises(BadDefinition, match=r"nowhere\.json: "):
         definition.load("nowhere")

@@ -50,7 +50,7 @@ def test_a_database_that_is_down(browser, log, failing):
     assert browser.get("household/").page == "household"
 
 
-def test_an_answer_that_cannot_be_saved_is_not_acknowledged(browser, log, failing):
+def test_unsaved_answer_is_not_acknowledged(browser, log, failing):
     browser.through(name="Ada")
     token = browser.form.fields["csrfmiddlewaretoken"]
     with failing("django.contrib.sessions.models.Session.save"):
@@ -80,7 +80,7 @@ def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, ans
 
 
 @pytest.mark.servers
-def test_a_redis_that_fails_once_ends_no_session(store_of, log, failing):
+def test_single_redis_failure_keeps_session(store_of, log, failing):
     """Django's cache store makes no session of a failed read; a moment later Redis is back."""
     store_of("redis")
     browser = Browser().through(name="Ada")
@@ -92,7 +92,7 @@ def test_a_redis_that_fails_once_ends_no_session(store_of, log, failing):
     assert browser.get("name/").form.fields["name"] == "Ada"
 
 
-def test_a_session_that_ends_while_it_is_answered(store_of, monkeypatch):
+def test_session_ends_during_answer(store_of, monkeypatch):
     """Somebody signs out in another tab: this one is sent out, too, and is no bad request."""
     store = store_of("file")
     browser = Browser().through(name="Ada")
@@ -108,28 +108,28 @@ def test_a_session_that_ends_while_it_is_answered(store_of, monkeypatch):
 
 
 @pytest.mark.parametrize("call", [1, 2], ids=["the session", "the note of the use"])
-def test_a_link_is_good_until_one_is_signed_in(browser, failing, call):
+def test_link_works_until_login(browser, failing, call):
     path = browser.client.get(browser.base + "launch/")["Location"]
     with failing("django.contrib.sessions.models.Session.save", calls=[call]):
         assert unavailable(browser.client.get(path))
     assert browser.get(path.removeprefix(browser.base)).page == "introduction"
 
 
-def test_an_old_session_that_cannot_be_deleted_hinders_nobody(browser, log, failing):
+def test_undeletable_old_session_is_harmless(browser, log, failing):
     browser.through(name="Ada")
     with failing(f"{STORE}.SessionStore.delete", f"{STORE}.SessionStore.adelete"):
         assert browser.launch().page == "introduction"
     assert log() == ["the session store (django.contrib.sessions.backends.db) failed: disk full"]
 
 
-def test_the_cookie_of_another_store_hinders_nobody(store_of):
+def test_cookie_of_other_store_is_harmless(store_of):
     store_of("file")
     browser = Browser()
     browser.client.cookies["sessionid"] = "eyJhIjoxfQ/1tQ_2-signed"
     assert browser.launch().page == "introduction"
 
 
-def test_two_tabs_that_answer_in_the_same_instant(browser, answers, monkeypatch):
+def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
     """Each reads the session before the other has written it, if it can: nobody's answer may be lost."""
     browser.through(**answers)
     token = browser.form.fields["csrfmiddlewaretoken"]
@@ -159,7 +159,7 @@ def test_two_tabs_that_answer_in_the_same_instant(browser, answers, monkeypatch)
     assert (shown["name"], shown["household"]) == ("Grace", "7")
 
 
-def test_a_turn_that_does_not_come_is_said(monkeypatch):
+def test_missed_turn_is_reported(monkeypatch):
     monkeypatch.setattr(turns, "PATIENCE_S", 0.05)
     with turns.turn("somebody"), pytest.raises(TimeoutError, match="has not ended"), turns.turn("somebody"):
         pass
@@ -185,7 +185,7 @@ def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_a_datastore_that_is_down_and_comes_back(own_datastore, log, answers):
+def test_datastore_recovers_from_failure(own_datastore, log, answers):
     server = own_datastore()
     browser = Browser().through(name="Ada")
     server.kill()

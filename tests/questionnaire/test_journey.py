@@ -37,7 +37,7 @@ def test_a_whole_journey(browser, answers):
     assert (browser.get("summary/").page, browser.response.status_code) == ("signed-out", 401)
 
 
-def test_what_was_submitted_is_not_changed_any_more(browser, answers):
+def test_submitted_answers_are_final(browser, answers):
     browser.through(**answers)
     token = browser.form.fields["csrfmiddlewaretoken"]
     for page, answer in (("summary", {}), ("name", {"name": "Eve"})):
@@ -70,7 +70,7 @@ def test_what_was_submitted_is_not_changed_any_more(browser, answers):
         ("travel", ["foot", "rocket"], "Select at least one of the answers."),
     ],
 )
-def test_an_answer_that_is_none_is_shown_with_what_would_be_right_and_not_saved(browser, answers, page, answer, says):
+def test_invalid_answer_explains_allowed_values(browser, answers, page, answer, says):
     before = dict(list(answers.items())[: list(answers).index(page)])
     browser.through(**before).submit(**{page: answer})
     assert (browser.response.status_code, browser.page) == (200, page)
@@ -110,7 +110,7 @@ def test_change_goes_back_to_the_summary(browser, answers):
     assert (browser.page, browser.summary) == ("summary", {**SHOWN, "travel": "By bus or tram"})
 
 
-def test_an_answer_may_make_a_page_needless_and_a_changed_one_needed_and_needless_again(browser, answers):
+def test_answers_decide_the_required_pages(browser, answers):
     before = {page: answers[page] for page in ("name", "household", "moved")}
     browser.through(**before, work="no", travel=["foot"])
     assert (browser.page, "employer" in browser.summary) == ("summary", False)
@@ -124,7 +124,7 @@ def test_an_answer_may_make_a_page_needless_and_a_changed_one_needed_and_needles
     assert (browser.page, "employer" in browser.summary) == ("summary", False)
 
 
-def test_nobody_gets_ahead_of_their_answers_or_to_a_page_that_is_not_there(browser):
+def test_pages_cannot_be_skipped(browser):
     browser.launch()
     assert browser.get("name/").page == "introduction"
     browser.submit().submit(name="Ada")
@@ -133,14 +133,14 @@ def test_nobody_gets_ahead_of_their_answers_or_to_a_page_that_is_not_there(brows
     assert browser.get("colour/").response.status_code == 404
 
 
-def test_a_post_without_a_csrf_token_is_refused(browser):
+def test_post_without_csrf_token_is_refused(browser):
     browser.launch().submit()
     assert browser.client.post(browser.base + "name/", {"name": "Ada"}).status_code == 403
     assert browser.get("household/").page == "name"
 
 
 @pytest.mark.parametrize("path", ["introduction/", "name/", "summary/", "thank-you/"])
-def test_without_a_session_or_with_one_that_nobody_gave_one_is_sent_out(browser, path):
+def test_missing_session_redirects_to_start(browser, path):
     for cookie in (None, "a" * 32):
         if cookie is not None:
             browser.client.cookies["sessionid"] = cookie
@@ -151,7 +151,7 @@ def test_without_a_session_or_with_one_that_nobody_gave_one_is_sent_out(browser,
         assert f'href="{browser.base}launch/"' in browser.text
 
 
-def test_a_token_signs_in_once_and_a_second_use_ends_no_session_and_leaves_none(browser, another_browser):
+def test_token_works_only_once(browser, another_browser):
     path = browser.client.get(browser.base + "launch/")["Location"].removeprefix(browser.base)
     assert browser.get(path).page == "introduction"
     browser.submit()
@@ -164,7 +164,7 @@ def test_a_token_signs_in_once_and_a_second_use_ends_no_session_and_leaves_none(
     assert browser.get("name/").page == "name"
 
 
-def test_a_used_token_is_not_made_good_again(browser):
+def test_used_token_stays_used(browser):
     """Who has a token can read its id: it must not be the key of what notes the use, which a cookie could name."""
     token = tokens.issue("Somebody")
     for status in (302, 401):
@@ -191,7 +191,7 @@ def test_a_forged_token_is_refused(browser):
         assert "signature is wrong" in browser.text
 
 
-def test_signing_in_again_is_a_new_session_and_two_respondents_have_two(browser, another_browser, answers):
+def test_second_login_is_new_session(browser, another_browser, answers):
     another_browser.through(**{**answers, "name": "Grace"})
     browser.through(name="Ada")
     assert another_browser.get("summary/").summary["name"] == "Grace"
@@ -202,7 +202,7 @@ def test_signing_in_again_is_a_new_session_and_two_respondents_have_two(browser,
     assert browser.form.fields["name"] == ""
 
 
-def test_a_tab_that_is_left_open_after_the_end_is_sent_out(browser, another_browser, answers):
+def test_finished_tab_is_sent_out(browser, another_browser, answers):
     browser.through(**answers)
     another_browser.client.cookies = type(browser.client.cookies)(browser.client.cookies)
     another_browser.get("name/")

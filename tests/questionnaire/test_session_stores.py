@@ -49,18 +49,18 @@ def saved(store, call):
 
 
 @pytest.mark.parametrize("value", ["", "\u00e9\u65e5\U0001f600", "x" * 100_000, ["a", {"b": None}], 1.5])
-def test_any_value_of_json_can_be_kept(store, call, saved, value):
+def test_any_json_value_is_kept(store, call, saved, value):
     saved["value"] = value
     call(saved, "save")
     assert call(store(saved.session_key), "get", "value") == value
 
 
-def test_a_session_that_does_not_exist_can_be_deleted(store, call):
+def test_missing_session_can_be_deleted(store, call):
     call(store(), "delete")
     call(store(), "delete", a_key())
 
 
-def test_only_a_key_that_is_free_can_be_created(store, call, saved):
+def test_only_free_key_can_be_created(store, call, saved):
     other = store(saved.session_key)
     other.clear()
     other["cat"] = "mouse"
@@ -73,7 +73,7 @@ def test_only_a_key_that_is_free_can_be_created(store, call, saved):
     assert call(free, "exists", free.session_key)
 
 
-def test_of_many_that_create_a_key_at_once_one_does(store):
+def test_concurrent_creation_succeeds_once(store):
     """Two tabs with one link: one of them signs in."""
 
     key = a_key()
@@ -100,7 +100,7 @@ JOURNEYS = ["cached_db", "file", "cookies", pytest.param("redis", marks=pytest.m
 
 
 @pytest.mark.parametrize("name", exhaustive_but(COMMON_STORES, JOURNEYS))
-def test_a_whole_journey_with_a_token_for_one_use(store_of, name, answers):
+def test_whole_journey_uses_token_once(store_of, name, answers):
     store_of(name)
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048 if name == "cookies" else 8192):
         browser = Browser()
@@ -113,7 +113,7 @@ def test_a_whole_journey_with_a_token_for_one_use(store_of, name, answers):
         assert browser.get("summary/").page == "signed-out"
 
 
-def test_a_cookie_is_one_that_browsers_keep(store_of, answers):
+def test_cookie_fits_into_browsers(store_of, answers):
     store_of("cookies")
     with override_settings(QUESTIONNAIRE_STATE_BYTES=2048):
         browser = Browser().through(**{**answers, "name": "\U0001f600" * 60})
@@ -123,7 +123,7 @@ def test_a_cookie_is_one_that_browsers_keep(store_of, answers):
 @pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
 @pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
 @pytest.mark.servers
-def test_a_cookie_that_is_no_key_of_the_datastore_is_no_session(store_of, protocol, key):
+def test_foreign_cookie_is_no_session(store_of, protocol, key):
     store_of(f"datastore over {protocol}")
     browser = Browser()
     browser.client.cookies["sessionid"] = key

@@ -11,20 +11,20 @@ from loadtests.plan import study
 from loadtests.setups import knobs, services
 
 
-def test_they_are_in_the_database_if_nobody_says():
+def test_database_is_the_default_store():
     found = sessions({})
     assert found.engine == "django.contrib.sessions.backends.db"
     assert (found.service, found.state_bytes) == (None, 8192)
     assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
-def test_the_harness_knows_the_same_stores_and_sizes():
+def test_harness_knows_the_same_stores():
     assert tuple(settings.ENGINES) == knobs.SESSIONS
     assert settings.STATE_BYTES == knobs.STATE_BYTES
 
 
 @pytest.mark.parametrize("where", ["redis", "cached_db"])
-def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
+def test_redis_is_service_or_url(where):
     env = {"SESSIONS": where, "RUN_DIR": "/run/x"}
     found = sessions(env)
     assert found.caches["default"]["LOCATION"] == "unix:///run/x/redis.sock"
@@ -34,12 +34,12 @@ def test_redis_is_the_one_of_the_service_or_of_redis_url(where):
     assert one.caches["default"]["KEY_PREFIX"] != two.caches["default"]["KEY_PREFIX"]
 
 
-def test_files_are_in_a_folder_of_their_own(tmp_path):
+def test_files_have_a_separate_folder(tmp_path):
     folder = Path(sessions({"SESSIONS": "file", "RUN_DIR": str(tmp_path)}).folder)
     assert (folder.is_dir(), folder.parent) == (True, tmp_path)
 
 
-def test_a_server_waits_for_the_datastore_next_to_it_and_for_no_other():
+def test_server_waits_only_for_own_datastore():
     env = {"SESSIONS": "datastore", "RUN_DIR": "/run/x"}
     assert sessions(env).service == Path("/run/x/datastore.http")
     assert sessions({**env, "DATASTORE_EMULATOR_HOST": "h:1"}).service is None
@@ -66,14 +66,14 @@ NEEDED = {"": (), "db": (), "file": (), "redis": ("redis",), "cached_db": ("redi
 
 
 @pytest.mark.parametrize("where", NEEDED)
-def test_sessions_ask_for_the_service_that_they_are_in(monkeypatch, where):
+def test_sessions_request_their_service(monkeypatch, where):
     monkeypatch.delenv("SESSIONS", raising=False)
     assert services.required_by({"SESSIONS": where}) == NEEDED[where]
     monkeypatch.setenv("SESSIONS", where)
     assert services.required_by({}) == NEEDED[where]
 
 
-def test_the_study_of_the_stores_compares_like_with_like():
+def test_store_study_compares_equal_setups():
     entries = study.load("sessions").entries
     assert len(entries) == len(settings.ENGINES)
     assert all({**entry.env, "SESSIONS": ""} == {**entries[0].env, "SESSIONS": ""} for entry in entries)

@@ -14,23 +14,23 @@ def test_every_blob_has_the_same_length():
     assert len(pack(STATE, "secret", 8192)) == len(pack(State("S"), "secret", 8192)) > 8192
 
 
-def test_a_blob_tells_nothing_and_is_never_the_same():
+def test_blob_is_opaque_with_random_content():
     one, two = pack(STATE, "secret", 1024), pack(STATE, "secret", 1024)
     assert one != two
     assert "Somebody" not in one
 
 
 @pytest.mark.parametrize("blob", [None, "", "nonsense", 7, "\u00e9", pack(STATE, "another", 1024)])
-def test_what_is_no_blob_of_ours_is_no_state(blob):
+def test_foreign_blob_is_no_state(blob):
     assert unpack(blob, "secret") is None
 
 
-def test_a_state_that_does_not_fit_is_refused():
+def test_oversized_state_is_refused():
     with pytest.raises(TooLarge, match="does not fit into 64"):
         pack(STATE, "secret", 64)
 
 
-def test_the_longest_answers_fit_into_the_smallest_blob():
+def test_smallest_blob_holds_longest_answers():
     from questionnaire import definition
     from testproject.settings.sessions import STATE_BYTES
 

@@ -12,7 +12,7 @@ KINDS += [("bare", "/ws/", str)]
 
 
 @pytest.mark.parametrize("prefix", ["/ws/", "/ws/sync/"])
-async def test_so_does_what_is_empty_or_binary(channels, bare, connect, prefix):
+async def test_empty_or_binary_messages_are_echoed(channels, bare, connect, prefix):
     for application in (channels, *([bare] if prefix == "/ws/" else [])):
         socket, _ = await connect(application, f"{prefix}echo/")
         assert await socket.say("") == ""
@@ -21,7 +21,7 @@ async def test_so_does_what_is_empty_or_binary(channels, bare, connect, prefix):
 
 
 @pytest.mark.parametrize(("name", "prefix", "write"), KINDS)
-async def test_who_has_left_a_room_gets_nothing(request, connect, name, prefix, write):
+async def test_departed_client_gets_no_message(request, connect, name, prefix, write):
     application = request.getfixturevalue(name)
     left, _ = await connect(application, f"{prefix}rooms/one/")
     await left.heard()
@@ -43,7 +43,7 @@ async def test_who_has_left_a_room_gets_nothing(request, connect, name, prefix, 
         ("", True),  # no browser: it sends none
     ],
 )
-async def test_a_page_of_another_host_is_refused(application, connect, origin, lets_in):
+async def test_page_of_other_host_is_refused(application, connect, origin, lets_in):
     _, answer = await connect(application, "/ws/echo/", origin=origin)
     assert answer["type"] == ("websocket.accept" if lets_in else "websocket.close")
 
@@ -51,19 +51,19 @@ async def test_a_page_of_another_host_is_refused(application, connect, origin, l
 @pytest.mark.parametrize(
     "path", ["/ws/refused/", "/nowhere/", "/ws/echo", "/ws/rooms/a b/", "/ws/rooms/" + "x" * 65 + "/"]
 )
-async def test_where_there_is_nothing_the_handshake_is_refused(application, connect, path):
+async def test_unknown_path_refuses_the_handshake(application, connect, path):
     _, answer = await connect(application, path)
     assert answer["type"] == "websocket.close"
 
 
 @pytest.mark.parametrize(("offered", "chosen"), [(["other", "echo"], "echo"), (["other"], None), ([], None)])
-async def test_a_subprotocol_is_chosen_from_those_that_are_offered(application, connect, offered, chosen):
+async def test_offered_subprotocol_is_chosen(application, connect, offered, chosen):
     for path in ("/ws/echo/", "/ws/publish/one/"):
         _, answer = await connect(application, path, subprotocols=offered)
         assert answer["subprotocol"] == chosen
 
 
-async def test_without_channels_a_receiver_that_does_not_read_loses_what_a_layer_would_lose_it(bare, connect):
+async def test_slow_receiver_loses_messages_like_layers(bare, connect):
     from realtime.bare import CAPACITY
 
     receiver, _ = await connect(bare, "/ws/rooms/one/")

@@ -85,7 +85,7 @@ def test_a_prefix_stands_before_the_path():
 
 
 @pytest.mark.parametrize("text", [b"{", b"[" * 100_000, b"\xff"])
-def test_text_that_is_no_json_or_toml_is_refused(text, tmp_path):
+def test_invalid_json_or_toml_is_refused(text, tmp_path):
     (tmp_path / "a.toml").write_bytes(text)
     for read in (lambda: decode.read_json(text, "a.json"), lambda: decode.read_toml(tmp_path / "a.toml")):
         with pytest.raises(UserError, match=r"a\.(json|toml): not valid (JSON|TOML): "):

@@ -66,7 +66,7 @@ def run(tmp_path, bench_of):
     return prepare(studies.parse(SMALL, "small", "small.toml"), RunOptions(tmp_path / "r", 1), bench_of).run
 
 
-def test_a_run_folder_is_read_back_as_it_was_written(run):
+def test_run_folder_survives_reading(run):
     second = dataclasses.replace(TRIAL, attempt=2)
     run.save_trial(second)
     run.save_trial(TRIAL)
@@ -118,20 +118,20 @@ def test_a_wrong_trial_is_refused(run, path, new):
         ('{"schema": 99}', "has schema 99; this version reads schema 5"),
     ],
 )
-def test_a_folder_that_is_not_a_run_is_named(tmp_path, content, says):
+def test_other_folder_is_named(tmp_path, content, says):
     if content is not None:
         (tmp_path / "run.json").write_text(content)
     with pytest.raises(UserError, match=says):
         Run.open(tmp_path)
 
 
-def test_a_folder_that_may_not_be_read_says_so(tmp_path, monkeypatch):
+def test_unreadable_folder_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root may read all
     with pytest.raises(UserError, match="cannot be read: Permission denied"):
         Run.open(tmp_path)
 
 
-def test_nothing_is_half_written_when_writing_fails(tmp_path):
+def test_failed_write_leaves_no_part(tmp_path):
     file = tmp_path / "run.json"
     files.write_json(file, {"a": 1})
     with pytest.raises(TypeError):
@@ -140,6 +140,6 @@ def test_nothing_is_half_written_when_writing_fails(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_run_is_never_written_over_another(run):
+def test_run_never_overwrites_another(run):
     with pytest.raises(UserError, match="exists already"):
         Run.create(run.path, run.record)

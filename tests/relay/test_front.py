@@ -20,7 +20,7 @@ async def answer(bench, request, body):
     await bench.layer.send(request["reply_channel"], part(request, 0, body))
 
 
-async def test_answers_find_their_own_front_and_requests_in_any_order(bench):
+async def test_answers_return_to_their_front(bench):
     fronts = [bench.front(), bench.front()]
     pairs = [await bench.request_of(fronts[number % 2], path=f"/{number}") for number in range(20)]
     assert len({request["id"] for request, _ in pairs}) == 20
@@ -32,7 +32,7 @@ async def test_answers_find_their_own_front_and_requests_in_any_order(bench):
         assert client.body == f"/{number}".encode()
 
 
-async def test_a_request_is_sent_without_what_is_the_servers_and_the_parts_of_its_answer_come_in_order_and_once(bench):
+async def test_request_omits_fields_of_server(bench):
     request, client = await bench.request_of(bench.front(), path="/é", query_string=b"a=1")
     assert (request["scope"]["path"], request["scope"]["query_string"]) == ("/é", b"a=1")
     assert "state" not in request["scope"]
@@ -43,7 +43,7 @@ async def test_a_request_is_sent_without_what_is_the_servers_and_the_parts_of_it
     assert (client.status, client.body, client.complete) == (201, b"0123", True)
 
 
-async def test_a_large_body_follows_in_messages_of_512_kb(bench):
+async def test_large_body_follows_in_parts(bench):
     body = bytes(range(256)) * 4096 * 4
     request, client = await bench.request_of(bench.front(), body=body)
     received = [request["body"]]
@@ -59,7 +59,7 @@ async def test_a_large_body_follows_in_messages_of_512_kb(bench):
 
 
 @pytest.mark.parametrize("headers", [[], [(b"content-length", b"11")]], ids=["counted", "declared"])
-async def test_a_body_over_the_limit_is_a_413_and_no_request(bench, headers):
+async def test_body_over_limit_gets_413(bench, headers):
     client = Client(bench.front(body_limit=10), body=bytes(11), chunk=4, headers=headers)
     await client.done
     assert client.status == 413
@@ -67,13 +67,13 @@ async def test_a_body_over_the_limit_is_a_413_and_no_request(bench, headers):
     assert bool(client.unread) == bool(headers)  # a declared one is not read
 
 
-async def test_a_body_at_the_limit_is_let_in(bench):
+async def test_body_at_limit_is_accepted(bench):
     request, _ = await bench.request_of(bench.front(body_limit=10), body=bytes(10))
     assert request["body"] == bytes(10)
 
 
 @pytest.mark.parametrize("bench", [{"capacity": 1}], indirect=True)
-async def test_a_full_queue_is_a_503_at_once(bench):
+async def test_full_queue_gets_503(bench):
     front = bench.front(timeout=3600)
     waiting = Client(front)
     refused = Client(front)
@@ -82,7 +82,7 @@ async def test_a_full_queue_is_a_503_at_once(bench):
     assert not waiting.done.done()
 
 
-async def test_a_layer_out_of_reach_is_a_503(bench):
+async def test_unreachable_layer_gets_503(bench):
     bench.layer.send_failures.append(ConnectionError("down"))
     client = Client(bench.front())
     await client.done
@@ -90,7 +90,7 @@ async def test_a_layer_out_of_reach_is_a_503(bench):
     assert await bench.is_empty(REQUESTS)  # a request is never sent again
 
 
-async def test_no_answer_in_time_is_a_504_and_a_late_one_is_dropped(bench):
+async def test_late_answer_gets_504(bench):
     front = bench.front(timeout=0.05)
     workers = await bench.join_workers()
     request, client = await bench.request_of(front)
@@ -112,7 +112,7 @@ async def test_no_answer_in_time_is_a_504_and_a_late_one_is_dropped(bench):
     [({"number": 2, "body": b"x"}, "part 1 never came"), ({"number": 1, "body": b"", "broken": True}, "failed")],
     ids=["a gap", "broken"],
 )
-async def test_an_answer_that_does_not_come_whole_is_cut_short(bench, caplog, second, says):
+async def test_incomplete_answer_is_cut_short(bench, caplog, second, says):
     request, client = await bench.request_of(bench.front(timeout=0.05))
     for sent in ({"number": 0, "body": b"x"}, second):
         await bench.layer.send(request["reply_channel"], part(request, **sent, more_body=True))
@@ -122,7 +122,7 @@ async def test_an_answer_that_does_not_come_whole_is_cut_short(bench, caplog, se
     assert says in caplog.text
 
 
-async def test_workers_hear_of_a_client_that_left(bench):
+async def test_workers_learn_of_disconnected_clients(bench):
     workers = await bench.join_workers()
     request, client = await bench.request_of(bench.front())
     client.leaves.set()
@@ -131,7 +131,7 @@ async def test_workers_hear_of_a_client_that_left(bench):
     assert (await bench.next_message(workers))["id"] == request["id"]
 
 
-async def test_a_client_that_leaves_before_its_body_is_whole_makes_no_request(bench):
+async def test_incomplete_body_makes_no_request(bench):
     client = Client(bench.front(), body=bytes(20), chunk=10)
     client.unread.pop()
     client.leaves.set()

@@ -18,6 +18,6 @@ def test_options_come_from_the_settings():
         ({"body_limit": -1}, "body_limit is -1"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(given, complaint):
+def test_invalid_options_are_refused(given, complaint):
     with override_settings(CHANNELS_RELAY=given), pytest.raises(ImproperlyConfigured, match=complaint):
         options()

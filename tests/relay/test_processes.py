@@ -68,7 +68,7 @@ def test_1000_requests_are_handled_once_each(running):
     assert handled(running).total() - before == 1000
 
 
-def test_sigkill_of_a_worker_costs_its_request_alone_and_it_is_started_again(running):
+def test_killed_worker_costs_one_request(running):
     before = handled(running).total()
     with in_hand(running, 10_000) as (_, victim):
         os.kill(victim, signal.SIGKILL)

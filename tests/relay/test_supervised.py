@@ -33,7 +33,7 @@ def run_dir():
         yield Path(directory)
 
 
-def test_knobs_that_are_set_stay_and_as_many_files_may_be_open_as_are_allowed(run_dir):
+def test_set_knobs_stay_with_file_limits(run_dir):
     names = "$BENCH_WORKERS $BENCH_THREADS $BENCH_BIND $BENCH_PORT $IPC_DIR"
     script = f'ulimit -S -n 256 && . supervisor/defaults.sh && echo "{names}"'
     knobs, allowed, most = sh(f"{script} && ulimit -S -n && ulimit -H -n", RUN_DIR=str(run_dir)).stdout.splitlines()
@@ -56,7 +56,7 @@ def test_defaults_are_refused_elsewhere(run_dir):
     assert (outcome.stdout, outcome.returncode > 0) == ("", True)
 
 
-def test_redis_is_not_started_where_there_is_one_and_none_is_one_clear_line(run_dir):
+def test_existing_redis_prevents_the_service(run_dir):
     outcome = sh("sh supervisor/redis.sh", REDIS_URL="redis://127.0.0.1:1")
     assert (outcome.returncode, outcome.stderr) == (0, "")
     for tool in ("sh", "dirname"):

@@ -61,7 +61,7 @@ async def test_a_small_answer_is_one_message(bench):
     assert reply == {"id": "r1", **whole}
 
 
-async def test_a_large_answer_is_numbered_pieces_of_512_kb(bench):
+async def test_large_answer_is_numbered_parts(bench):
     body = bytes(range(256)) * 5000
     bench.start(echo)
     replies = await bench.replies()
@@ -78,14 +78,14 @@ async def test_a_large_answer_is_numbered_pieces_of_512_kb(bench):
     assert max(len(part["body"]) for part in parts) == CHUNK
 
 
-async def test_a_request_whose_time_is_over_is_not_handled(bench):
+async def test_expired_request_is_not_handled(bench):
     bench.start(echo)
     replies = await bench.replies()
     await bench.layer.send(REQUESTS, request(replies, id="old", deadline=time.time() - 1))
     assert (await ask(bench, request(replies, id="new")))["id"] == "new"
 
 
-async def test_one_request_at_a_time_and_queued_work_of_a_client_that_left_is_not_begun(bench):
+async def test_work_of_disconnected_client_is_skipped(bench):
     bench.start(held := Held())
     assert await bench.is_empty(REQUESTS)  # the worker has joined the group
     replies = await ask_for(bench, "first", "left", "last")
@@ -98,7 +98,7 @@ async def test_one_request_at_a_time_and_queued_work_of_a_client_that_left_is_no
     assert held.handled == ["/first", "/last"]
 
 
-async def test_work_in_progress_hears_that_its_client_left(bench):
+async def test_running_work_learns_of_disconnection(bench):
     heard = asyncio.Event()
 
     async def application(scope, receive, send):
@@ -125,7 +125,7 @@ async def return_nothing(scope, receive, send):
 
 
 @pytest.mark.parametrize("application", [raise_at_once, return_nothing])
-async def test_an_application_without_an_answer_is_a_500_for_that_request(bench, application):
+async def test_application_without_answer_gets_500(bench, application):
     async def either(scope, receive, send):
         await (application if scope["path"] == "/bad" else echo)(scope, receive, send)
 
@@ -135,7 +135,7 @@ async def test_an_application_without_an_answer_is_a_500_for_that_request(bench,
     assert (await ask(bench, request(replies)))["head"]["status"] == 200
 
 
-async def test_an_application_that_fails_in_mid_answer_says_so(bench):
+async def test_failure_in_answer_is_sent(bench):
     async def application(scope, receive, send):
         await send({"type": "http.response.start", "status": 200})
         await send({"type": "http.response.body", "body": b"x", "more_body": True})
@@ -147,7 +147,7 @@ async def test_an_application_that_fails_in_mid_answer_says_so(bench):
     assert [(await bench.next_message(replies))["broken"] for _ in range(2)] == [False, True]
 
 
-async def test_a_part_waits_for_room_on_the_reply_channel(bench):
+async def test_part_waits_for_channel_capacity(bench):
     bench.start(echo)
     await bench.layer.send(REQUESTS, request(replies := await bench.replies(), body=b"x"))
     bench.layer.send_failures.extend([ChannelFull(), ConnectionError("restarting"), ChannelFull()])
@@ -155,21 +155,21 @@ async def test_a_part_waits_for_room_on_the_reply_channel(bench):
 
 
 @pytest.mark.parametrize("bench", [{"timeout": 0.02}], indirect=True)
-async def test_an_answer_for_which_there_is_no_room_in_time_is_given_up(bench):
+async def test_blocked_answer_times_out(bench):
     bench.start(echo)
     replies = await ask_for(bench, "first", "second")
     bench.layer.send_failures.extend([ChannelFull()] * 3)  # 5, 10, 20 ms: more than the timeout
     assert (await bench.next_message(replies))["id"] == "second"
 
 
-async def test_the_worker_outlives_errors_of_the_layer(bench, caplog):
+async def test_worker_survives_layer_errors(bench, caplog):
     bench.layer.receive_failures.extend([ConnectionError("down"), ConnectionError("still down")])
     bench.start(echo)
     assert (await ask(bench, request(await bench.replies())))["id"] == "r1"
     assert "still down" in caplog.text
 
 
-async def test_stop_finishes_the_request_in_hand_and_takes_no_other(bench):
+async def test_stop_finishes_only_current_request(bench):
     worker, task = bench.start(held := Held())
     replies = await ask_for(bench, "in hand", "queued")
     await held.begun.wait()

@@ -38,7 +38,7 @@ def row(lines, label):
     return next(words for line in lines[head:] if (words := line.split())[:1] == [label])
 
 
-def test_each_setup_has_a_line_with_what_is_certain_of_it_below_who_is_first(build_run):
+def test_each_setup_has_a_line(build_run):
     lines = printed(build_run(blocks=10, aa=True))
     assert row(lines, "setup") == ["setup", "requests/s", "p50,", "ms", "ms", "load,", "ms", "MB"]
     assert row(lines, "gunicorn")[1:5] == ["9,476", "×1", "2.11", "×1"]
@@ -50,7 +50,7 @@ def test_each_setup_has_a_line_with_what_is_certain_of_it_below_who_is_first(bui
     assert text.index("gunicorn answers the most") < text.index("setup  ")
 
 
-def test_what_is_not_certain_has_no_figures_and_what_would_settle_it_is_said_once(build_run):
+def test_uncertain_results_have_no_values(build_run):
     def noisy(label, test, block):
         """A machine on which a setup is now twice as fast and now half as fast."""
         return 2.0 ** ((block * (3 + len(label))) % 3 - 1)
@@ -80,13 +80,13 @@ FORGETTING = replaced("uvicorn", errors={"mixed-up": 2, "lost-session": 40}, ok=
     ],
     ids=["overloaded", "failing", "forgetting"],
 )
-def test_who_does_not_serve_is_said_first_and_has_no_figure(build_run, test, change, said, shown):
+def test_failing_setups_come_first(build_run, test, change, said, shown):
     lines = printed(build_run(labels=TWO, tests=(test,), change=change))
     assert first_said(lines).startswith(said)
     assert shown in " ".join(row(lines, "uvicorn"))
 
 
-def test_setups_without_a_valid_trial_are_said_first_once_for_each_reason(build_run):
+def test_setups_without_trials_come_first(build_run):
     lost = tuple((label, "latency", block) for label in ("uvicorn", "daphne") for block in (1, 2))
     lines = printed(build_run(labels=(*TWO, "daphne"), lost=lost))
     assert first_said(lines).startswith("No valid trial at 300 requests/s: uvicorn and daphne (invalid:")
@@ -102,7 +102,7 @@ def test_nineteen_setups_find_room(build_run):
     assert len(rows) == 19 or f"... and {19 - len(rows)} more, on the page" in lines
 
 
-def test_many_that_cannot_sustain_the_load_are_listed_in_one_sentence(build_run):
+def test_overloaded_setups_share_a_sentence(build_run):
     lines = printed(build_run(labels=NINETEEN, tests=("latency",), change=failing(*NINETEEN[1:])))
     assert first_said(lines).startswith("Cannot sustain the load at 300 requests/s: server-01 (about 225)")
 

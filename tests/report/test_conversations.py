@@ -37,7 +37,7 @@ def counting(counts):
     return change
 
 
-def test_the_share_delivered_stands_next_to_every_lag_and_who_loses_is_not_ranked(run):
+def test_losing_setup_is_not_ranked(run):
     # Daphne loses some, and would be the fastest.
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))
     page = page_of(made)
@@ -70,13 +70,13 @@ def test_the_share_delivered_stands_next_to_every_lag_and_who_loses_is_not_ranke
     json.dumps(chart.spec)
 
 
-def test_a_share_is_reported_where_it_is_not_whole(run):
+def test_incomplete_delivery_shows_the_share(run):
     page = page_of(run("broadcast", change=delivering(missing={"daphne": 0.0001})))
     lags = [one.answer for one in page.findings if "lag" in one.question.lower()]
     assert [" Delivered: 99.9" in answer and "% or more." in answer for answer in lags] == [True, True]
 
 
-def test_what_strayed_is_counted_in_invalid_trials_too_where_it_is_known(run):
+def test_stray_deliveries_include_invalid_trials(run):
     def counts(label, block):
         return {"duplicate": 3, "stray": None if label == "granian" else block - 1}
 
@@ -89,7 +89,7 @@ def test_what_strayed_is_counted_in_invalid_trials_too_where_it_is_known(run):
     assert "not known: without $ROOM all connections may be in one room" in found.note
 
 
-def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason_is_said(run):
+def test_lag_of_late_reading_is_unknown(run):
     def reading_late(label, block):
         return {"reading_lag_ms": dict.fromkeys(NOTHING, 2.0 if label == "daphne" else 0.01)}
 
@@ -102,7 +102,7 @@ def test_a_lag_that_the_generator_may_have_read_late_is_no_figure_and_the_reason
 
 
 @pytest.mark.parametrize("kind", [*TABLES, *SEARCHES])
-def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
+def test_websocket_page_mentions_no_requests(run, kind):
     page = page_of(run(kind), price=0.04)
     reported = [*page.answer.headlines, *page.answer.winners, *(one.answer for one in page.findings)]
     for part in page.sections:
@@ -114,7 +114,7 @@ def test_no_page_speaks_of_requests_where_none_were_sent(run, kind):
     assert f"switches/{UNITS[kind.partition('-')[0]]}" in cost.tables[0].columns
 
 
-def test_a_summary_has_the_columns_of_what_was_asked(run):
+def test_summary_columns_match_the_tests(run):
     rows = summary(run("echo", "broadcast", "idle"))
     assert {"lag_p99_ms", "delivered_percent", "cpu_us_per_delivery", "cpu_us_per_message"} <= set(rows[0])
     assert not {"rps", "capacity_rps", "cpu_ms_per_request"} & set(rows[0])
@@ -124,7 +124,7 @@ def test_a_summary_has_the_columns_of_what_was_asked(run):
     assert float(broadcast["wire_bytes_per_delivery"]) == pytest.approx(300)
 
 
-def test_idle_connections_have_a_row_for_each_role(run):
+def test_idle_connections_have_role_rows(run):
     def grown(trial):
         return {"processes": tuple(dataclasses.replace(one, idle_rss_mb=one.rss_mb - 20) for one in trial.processes)}
 
@@ -139,6 +139,6 @@ def test_idle_connections_have_a_row_for_each_role(run):
     assert "Connections were refused or lost with 1,000 connections, so not ranked:" in said
 
 
-def test_two_kinds_that_share_a_metric_are_distinguished(run):
+def test_kinds_sharing_metric_are_distinguished(run):
     heads = page_of(run("connect", "echo")).answer.table.columns
     assert {"p50 connect, ms", "p50 echo, ms"} <= set(heads)

@@ -15,7 +15,7 @@ LABELS = ("gunicorn", "daphne", "uvicorn")
 OPEN = a_test("throughput", duration="10s", answers=["open"])
 
 
-def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run):
+def test_deployment_starts_with_lost_requests(build_run):
     def losing(label, test, block, result):
         count = {"gunicorn": 0, "daphne": 7, "uvicorn": 120}[label]
         return dataclasses.replace(result, ok=result.planned - count, errors={"reset": count} if count else {})
@@ -37,7 +37,7 @@ def test_a_deployment_leads_with_the_requests_that_were_lost_by_setup(build_run)
     assert [field.tone for field in column(top.table, "lost kill").values()] == ["", "bad", "bad"]
 
 
-def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_run):
+def test_database_counts_come_first_if_named(build_run):
     def counted(trial):
         held = 40 if trial.label == "daphne" else 1
         gauges = {"connections": ((0.0, 1), (0.5, held)), "connections left": ((10.2, held - 1),)}
@@ -55,7 +55,7 @@ def test_a_test_that_names_counts_of_database_connections_leads_with_them(build_
     assert any(one.startswith("Throughput ") for one in top.rest)
 
 
-def test_a_range_is_said_where_the_setups_are_many_and_figures_where_no_count_is_known(build_run):
+def test_many_setups_show_a_range(build_run):
     run = build_run(labels=tuple(f"setup-{place}" for place in range(9)), tests=(OPEN,), blocks=1)
     assert page_of(run).top.lead[0].startswith("Throughput with 10 connections: ")
     assert page_of(run).top.chart.spec["title"]["text"] == "No verdict after 1 block"
@@ -66,6 +66,6 @@ def test_a_range_is_said_where_the_setups_are_many_and_figures_where_no_count_is
     )
 
 
-def test_a_count_that_nobody_makes_is_refused():
+def test_unknown_count_is_refused():
     with pytest.raises(UserError, match="answers"):
         a_test("throughput", duration="10s", answers=["closed"])

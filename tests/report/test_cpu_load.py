@@ -45,7 +45,7 @@ def test_waiting_view_leaves_cores_idle(build_run):
     assert cpu_column(answer_of(build_run, (waiting,), busy=0.3))[0] == "CPU in a closed loop, ms"
 
 
-def test_cost_table_names_load_and_idle_cores(build_run):
+def test_cost_table_names_idle_cores(build_run):
     run = build_run(labels=tuple(COSTS), tests=("latency", "throughput"), blocks=2)
     section = cost.section(Results(with_costs(run, COSTS, busy=0.7)), None)
     latency, loop = section.tables

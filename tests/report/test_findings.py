@@ -33,7 +33,7 @@ def times(**factors):
     return change
 
 
-def test_a_certain_first_is_named_with_its_margin(page):
+def test_certain_winner_has_its_margin(page):
     found = page(labels=("a", "b", "c"), **CERTAIN, change=times(a=1, b=0.5, c=2))
     assert answers(found)[0].startswith("b is the fastest, 1.00 ms; all others take at least 2.0 times that")
     assert "The rest: 2.00 to 4.00 ms." in answers(found)[0]
@@ -52,19 +52,19 @@ def test_a_certain_first_is_named_with_its_margin(page):
     ],
     ids=["uncertain", "alike", "inside the noise"],
 )
-def test_nobody_is_first_who_is_not_certain_to_be(page, factors, says):
+def test_uncertain_setup_never_wins(page, factors, says):
     labels = tuple(name.replace("_", "-") for name in factors if name != "a_again")
     [answer, *_] = answers(page(labels=labels, aa="a_again" in factors, **CERTAIN, change=times(**factors)))
     assert re.match(says, answer)
 
 
-def test_a_setup_without_a_figure_is_named(page):
+def test_setup_without_result_is_named(page):
     lost = tuple(("b", "latency", block) for block in (1, 2))
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, lost=lost)
     assert all(answer.endswith("Without a figure: b.") for answer in answers(found))
 
 
-def test_who_cannot_hold_the_rate_is_said_first_and_not_ranked(page):
+def test_overloaded_setup_is_not_ranked(page):
     found = page(labels=("a", "b", "c"), tests=("latency",), blocks=2, change=failing("b"))
     assert found.findings[0].question == "Which setups sustain the load, at 300 requests/s"
     first, *rest = answers(found)
@@ -89,7 +89,7 @@ def test_a_single_setup_has_its_figures(page):
     ]
 
 
-def test_what_two_engines_are_asked_alike_is_distinguished_by_the_engine(page):
+def test_equal_tests_name_their_engine(page):
     ours = known_test("throughput")
     theirs = dataclasses.replace(ours, name="throughput-as-then", engine="loadtest")
     other = a_test("throughput", "throughput-of-more", connections=20, duration=10)
@@ -132,7 +132,7 @@ def of_p50(found):
     return [said for said in found.winners if said.startswith("Typical response time")]
 
 
-def test_a_curve_is_reported_in_one_sentence_for_each_thing_asked_and_its_ends_are_columns(curve):
+def test_curve_has_one_sentence(curve):
     found = curve(slower_from(200.0))
     assert of_p50(found) == [
         "Typical response time (p50), over requests per second: all (equivalent within ±3%) at 50/s and 150/s; "
@@ -142,23 +142,23 @@ def test_a_curve_is_reported_in_one_sentence_for_each_thing_asked_and_its_ends_a
     assert not any("150" in column or "250" in column for column in found.table.columns)
 
 
-def test_one_setup_that_is_in_front_all_along_is_reported_first(curve):
+def test_constant_leader_comes_first(curve):
     found = curve(slower_from(0.0))
     assert found.winners[0].endswith(": gunicorn first at 50/s, 150/s, 250/s and 290/s.")
 
 
-def test_of_two_rates_each_has_its_sentence(curve):
+def test_each_rate_has_a_sentence(curve):
     found = curve(slower_from(0.0), RATES[:2])
     assert len(of_p50(found)) == 2
     assert all("gunicorn is" in said for said in of_p50(found))
 
 
-def test_where_nothing_is_certain_nobody_is_in_front(curve):
+def test_uncertain_results_have_no_leader(curve):
     [text] = of_p50(curve(slower_from(0.0), blocks=1))
     assert text.endswith("over requests per second: all (no verdict) at 50/s, 150/s, 250/s and 290/s.")
 
 
-def test_those_in_front_are_named_where_another_is_not_ranked(curve):
+def test_leaders_are_named_beside_unranked_setups(curve):
     [text] = of_p50(curve(failing("daphne"), labels=("gunicorn", "uvicorn", "daphne"), blocks=2))
     assert ": gunicorn and uvicorn lead (no significant difference) at 50/s" in text
     assert "all" not in text

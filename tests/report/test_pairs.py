@@ -22,7 +22,7 @@ def run(build_run):
 TWO = {"a": 1, "b": 1, "b_tls": 2, "c": 8, "c_tls": 8}
 
 
-def test_each_is_compared_with_its_own_baseline_and_with_nothing_else(run):
+def test_pair_uses_only_own_baseline(run):
     made = run(**TWO)
     page = page_of(made)
     said = page.findings[0].answer
@@ -41,13 +41,13 @@ def test_each_is_compared_with_its_own_baseline_and_with_nothing_else(run):
     assert {(row.label, row.comparison.baseline) for row in compared.rows} == {("b-tls", "b"), ("c-tls", "c")}
 
 
-def test_where_nothing_differs_that_is_the_answer(run):
+def test_equal_pairs_are_the_answer(run):
     page = page_of(run(**{**TWO, "b_tls": 1}))
     assert page.findings[0].answer == "Each against its own baseline: equivalent within ±3%: b-tls and c-tls."
     assert page.top.chart.spec["title"]["text"] == "No significant difference from its own baseline after 10 blocks"
 
 
-def test_where_many_differ_the_brief_answer_names_the_ends(run):
+def test_brief_answer_names_extreme_pairs(run):
     first = page_of(run(a=1, b=1, c=1, d=1, a_tls=2, b_tls=3, c_tls=4, d_tls=1.5)).findings[0]
     ends = "d-tls 50% higher response time to c-tls 4.0× the response time"
     assert first.brief == f"All 4 differ from their own baselines: {ends}."

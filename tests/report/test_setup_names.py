@@ -21,20 +21,20 @@ def labelled(build_run):
     return build
 
 
-def test_the_top_table_and_the_charts_name_the_setup(labelled):
+def test_tables_with_charts_name_the_setup(labelled):
     page, details = labelled(PLAIN, MORE, THREADS)
     assert details == {"uvicorn": "", "uvicorn-2": "", "threads-64": "gunicorn-gthread"}
     for name in ("headline", "latency-", "cpu-"):
         assert '{"threads-64": "threads-64 (gunicorn-gthread)"}' in str(chart(page, name).spec)
 
 
-def test_where_all_are_one_setup_a_note_says_it_once(labelled):
+def test_common_setup_is_noted_once(labelled):
     page, details = labelled(THREADS, Entry("threads-8", "gunicorn-gthread", {"THREADS": "8"}))
     assert NOTE in page.top.notes
     assert set(details.values()) == {""}
 
 
-def test_labels_that_are_names_have_nothing_with_them(labelled):
+def test_descriptive_labels_have_no_note(labelled):
     page, details = labelled(PLAIN, Entry("daphne-ipc", "daphne-ipc", {}))
     assert set(details.values()) == {""}
     assert "labelExpr" not in str(page.top.chart.spec)

@@ -9,7 +9,7 @@ from tests.fixtures.runs import BROKE
 LABELS = ("gunicorn", "daphne")
 
 
-def test_one_block_has_a_best_figure_and_two_have_a_verdict(build_run):
+def test_second_block_adds_a_verdict(build_run):
     assert so_far.line(build_run(labels=LABELS, blocks=1, name="one"), 1) == (
         "block 1 of 1: trials 4 valid; so far gunicorn has the best requests/s, 9,901 with 10 connections"
     )
@@ -19,7 +19,7 @@ def test_one_block_has_a_best_figure_and_two_have_a_verdict(build_run):
     assert so_far.line(alone, 1) == "block 1 of 1: trials 2 valid"
 
 
-def test_what_is_not_valid_is_counted_by_what_it_is_worth(build_run):
+def test_unusable_trials_are_counted(build_run):
     run = build_run(labels=LABELS, blocks=1, invalid=(("daphne", "latency", 1),))
     for trial, flag in zip(run.trials(), (BROKE, Flag("process_died", "invalid", "")), strict=False):
         run.save_trial(dataclasses.replace(trial, attempt=2, status="invalid", flags=(flag,)))

@@ -42,7 +42,7 @@ def verdicts_note(page):
     return table.note
 
 
-def test_where_all_are_invalid_that_is_said_first_and_where_nothing_was_measured_nothing_else(page):
+def test_invalid_run_says_so_first(page):
     found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
     assert found.answer.notes[0].startswith("No trial is valid, so no setup has a figure; ")
     assert found.findings == ()
@@ -64,7 +64,7 @@ def test_where_all_are_invalid_that_is_said_first_and_where_nothing_was_measured
         ({}, "the baseline has no A/A copy."),
     ],
 )
-def test_why_the_noise_floor_is_not_known(page, shape, says):
+def test_unknown_noise_floor_has_a_reason(page, shape, says):
     assert verdicts_note(page(**shape)).startswith(f"The noise floor is not known: {says}")
 
 
@@ -82,14 +82,14 @@ def test_attempts_without_result_leave_figures(build_run):
     assert results.unverified("gunicorn", "latency", "p50_ms") is not None
 
 
-def test_the_noise_is_claimed_only_where_it_is_known(page):
+def test_noise_floor_needs_a_copy(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
     assert "and outside the machine's noise floor;" in page(**shape).certainty
     certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty
     assert "and, where it is known, outside the machine's noise floor;" in certainty
 
 
-def test_blocks_are_counted_that_are_in_a_chart_or_were_compared(page):
+def test_blocks_count_if_used(page):
     def title(found, name):
         return str(section(found, name).charts[0].spec["title"])
 
@@ -101,7 +101,7 @@ def test_blocks_are_counted_that_are_in_a_chart_or_were_compared(page):
     assert "No verdict after 1 block:" in found.findings[0].answer
 
 
-def test_a_caption_speaks_of_whiskers_where_a_chart_has_some(page):
+def test_caption_explains_existing_whiskers(page):
     shape = {"tests": ("latency", "throughput", "capacity")}
     one, three = (
         [chart.caption for found in page(**shape, name=name, blocks=blocks).sections for chart in found.charts]
@@ -136,7 +136,7 @@ def test_who_has_no_figure_says_why(page):
         ("late", (0.3, 0.4), "(30 to 40% of p50 and 5% of p99)"),
     ],
 )
-def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, key, values, says):
+def test_repeated_reason_gives_a_range(build_run, key, values, says):
     run = build_run(labels=("gunicorn",), tests=("latency",))
     for trial, value in zip(run.trials(), values, strict=True):
         result, seen = trial.result, {"planned": 9000, "sent": 9000}
@@ -153,7 +153,7 @@ def test_a_reason_of_several_trials_gives_the_range_of_their_figures(build_run, 
     assert says in reported
 
 
-def test_advice_names_only_options_that_a_run_has():
+def test_advice_names_only_run_options():
     run = get_command(app).commands["run"]
     options = {option for parameter in run.params for option in parameter.opts}
     named = {option for reason in Reason for option in re.findall(r"--[a-z-]+", reason.remedy)}
@@ -181,7 +181,7 @@ def without(build_run):
     return build
 
 
-def test_a_setup_was_skipped_or_left_out_of_a_test_in_which_it_has_no_row(without):
+def test_skipped_setup_differs_from_omitted_test(without):
     found = without(LeftOut("nginx", None, "nginx is not on PATH"), LeftOut("uvicorn", "latency", "it cannot run that"))
     notes = {"Skipped (reasons on the page): nginx.", "Left out (reasons on the page): uvicorn in latency."}
     assert notes <= set(found.answer.notes)
@@ -197,7 +197,7 @@ def test_a_setup_was_skipped_or_left_out_of_a_test_in_which_it_has_no_row(withou
     assert not any("uvicorn" in finding.answer for finding in found.findings if "ms" in finding.answer)
 
 
-def test_trials_are_counted_by_reason_and_listed_one_by_one(without):
+def test_trials_are_counted_by_reason(without):
     assert section(without(), "invalid").paragraphs == ("No trial was invalid or doubtful.",)
     found = section(without(lost=(("uvicorn", "latency", 1),), name="b"), "invalid")
     [flags, generator] = found.tables

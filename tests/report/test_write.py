@@ -24,7 +24,7 @@ CHARTS |= {"cpu-latency", "cpu-throughput"}
 LOST = tuple((label, "latency", block) for label in ("gunicorn", "uvicorn") for block in (1, 2))
 
 
-def test_the_folder_has_the_summary_the_charts_and_both_pages(build_run):
+def test_folder_has_summary_charts_pages(build_run):
     run = build_run(blocks=6)
     (run.path / "charts").mkdir()
     old = run.path / "charts" / "latency-of-an-earlier-test.svg"
@@ -45,7 +45,7 @@ def marks(folder):
 
 
 @pytest.mark.exhaustive
-def test_the_same_folder_gives_the_same_bytes_wherever_it_is_and_writes_nothing_anew(build_run, tmp_path):
+def test_reports_are_reproducible(build_run, tmp_path):
     first = build_run(labels=TWO, aa=True, invalid=(("daphne", "latency", 2),))
     copy = shutil.copytree(first.path, tmp_path / "elsewhere" / first.path.name)
     written = reports.write(first)
@@ -58,7 +58,7 @@ def test_the_same_folder_gives_the_same_bytes_wherever_it_is_and_writes_nothing_
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
-def test_every_chart_is_valid_vega_lite_and_json(build_run):
+def test_every_chart_is_valid_vega_lite(build_run):
     charts = page_of(build_run(labels=TWO, aa=True, tests=("latency", "throughput", "capacity"))).charts
     assert len(charts) == 10
     for chart in charts:
@@ -81,18 +81,18 @@ UNKNOWN = dict.fromkeys(("response_time_ms", "send_lag_ms", "pacing_lag_ms"), NO
         pytest.param({"labels": tuple("abcdefghijklmn")}, id="fourteen setups", marks=pytest.mark.exhaustive),
     ],
 )
-def test_any_shape_of_run_has_a_report(build_run, shape):
+def test_any_run_has_a_report(build_run, shape):
     assert {path.name for path in reports.write(build_run(**shape))} >= {"summary.csv", "index.rst", "report.html"}
 
 
-def test_a_setup_looks_the_same_in_all_charts_and_unlike_the_others():
+def test_setup_has_same_colour_everywhere():
     found = looks([f"setup-{number}" for number in range(14)])
     assert len({(look.colour, look.dash) for look in found.values()}) == 14
     assert len({(look.colour, look.shape) for look in found.values()}) == 14
 
 
 @pytest.mark.parametrize("data", ["\x1b[31m", "\x00", "\x07", "\ud800", "\uffff", "\x9b31m"])
-def test_what_no_drawing_can_hold_is_left_out_of_titles(build_run, data):
+def test_unprintable_characters_leave_titles(build_run, data):
     chart = page_of(build_run(labels=TWO, tests=("latency",), blocks=1)).charts[0]
     clean = render.svg({**chart.spec, "title": {"text": "ab"}})
     assert render.svg({**chart.spec, "title": {"text": f"a{data}b"}}).replace("[31m", "").replace("31m", "") == clean

@@ -24,18 +24,18 @@ VARIES = Answer(200, "text/plain", b"", varies=True)
         (OK, True, Answer(200, "text/plain", b"other"), True),  # a project of the user's may show the time
     ],
 )
-def test_an_answer_meets_the_contract_with_the_baselines_status_type_and_body(baseline, own, given, met):
+def test_answer_must_match_the_baseline(baseline, own, given, met):
     assert contract.meets(given, contract.expectation(baseline, own)) == met
 
 
-def test_the_bodies_to_expect_under_load_are_those_that_are_compared(bench_of):
+def test_expected_bodies_are_compared_bodies(bench_of):
     requests = (Request("one"), Request("two"))
     same = contract.expectation(OK, own=False)
     bodies, broken = contract.verified(bench_of.server, requests, (same, contract.expectation(OK, own=True)))
     assert (bodies, broken) == ([b"OK", None], [])
 
 
-def test_a_broken_contract_is_reported_with_both_answers(bench_of):
+def test_broken_contract_shows_both_answers(bench_of):
     bench_of.server.body = b"other"
     _, [sentence] = contract.verified(bench_of.server, (Request("one"),), (contract.expectation(OK, own=False),))
     assert sentence.startswith("GET /: answered 200 text/plain b'other'; the baseline answered 200 text/plain, SHA-256")
@@ -43,7 +43,7 @@ def test_a_broken_contract_is_reported_with_both_answers(bench_of):
 
 
 @pytest.mark.servers
-def test_wsgi_and_asgi_answer_alike(cli):
+def test_wsgi_answers_match_asgi(cli):
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn")
     assert code == 0, printed + errors
     assert f"{len(REQUESTS)} requests to each of 2 setups: 0 differences" in printed

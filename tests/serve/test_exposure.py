@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("bind", "warned"), [("0.0.0.0", True), pytest.param("127.0.0.1", False, marks=pytest.mark.exhaustive)]
 )
-def test_serving_to_others_is_warned_of_with_the_addresses(cli, bind, warned):
+def test_public_address_prints_a_warning(cli, bind, warned):
     cli.env["BIND"] = bind
     process = cli.start("serve", "gunicorn")
     lines = []

@@ -24,17 +24,17 @@ class Worn:
 
 
 @pytest.mark.parametrize("bad", [0, 2])
-def test_a_server_is_calm_once_it_answers_in_a_row(bad):
+def test_calm_server_answers_in_a_row(bad):
     ask = Worn(bad)
     assert health.calm_down(ask, idle_s=10.0)
     assert ask.asked == bad + CALM_ANSWERS
 
 
-def test_one_that_never_recovers_is_given_up():
+def test_unrecovered_server_is_given_up():
     assert not health.calm_down(Worn(bad=10**6), idle_s=10.0, within_s=0.3)
 
 
-def test_how_quick_is_calm_depends_on_how_quick_it_is_at_rest(monkeypatch):
+def test_calm_is_relative_to_rest(monkeypatch):
     clock = itertools.count(step=1.0)  # whatever is asked takes a second
     monkeypatch.setattr(health.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(health.time, "sleep", lambda seconds: None)
@@ -75,7 +75,7 @@ def test_what_is_healthy(status, own, why):
         ([{1: 2.0}] * STILL_LOOKS + [{1: 2.0, 2: 0.0}] * STILL_LOOKS, False),  # one has just come
     ],
 )
-def test_a_setup_is_at_rest_when_nothing_of_it_has_computed_for_some_looks(moments, at_rest):
+def test_setup_rests_without_computing(moments, at_rest):
     """A moment is CPU seconds by pid."""
     usages = iter(
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments

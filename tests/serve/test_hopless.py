@@ -29,14 +29,14 @@ PAGES = ("uvicorn", "--path", "/", "--path", "/async/", "--path", "/db/")
     ("part", "asked"),
     exhaustive_but(("whole",), [pytest.param(*one) for one in (*((part, PAGES) for part in PARTS), ("1", SERVERS))]),
 )
-def test_what_is_served_through_hopless_answers_as_the_others_do(cli, monkeypatch, part, asked):
+def test_hopless_answers_like_other_setups(cli, monkeypatch, part, asked):
     monkeypatch.setenv("HOPLESS", part)
     code, printed, errors = cli.run("check", *asked)
     assert code == 0, printed + errors
     assert ": 0 differences" in printed
 
 
-def test_a_part_that_does_not_exist_is_refused(refused, monkeypatch):
+def test_unknown_hopless_part_is_refused(refused, monkeypatch):
     monkeypatch.setenv("HOPLESS", "twins")
     assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in refused("check", "uvicorn")
 
@@ -88,7 +88,7 @@ def served_by(folder, *command):
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_clients_that_go_leave_neither_tasks_nor_threads_in_uvicorn(tmp_path):
+def test_disconnected_clients_leave_no_tasks(tmp_path):
     with served_by(tmp_path, *UVICORN, "{port}") as (_, project):
         before = project.state()
         asking = [project.asking(path) for path in ["/waits", "/sleeps"] * AT_ONCE]
@@ -104,7 +104,7 @@ def test_clients_that_go_leave_neither_tasks_nor_threads_in_uvicorn(tmp_path):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("way", RELOADING)
-def test_a_reload_leaves_neither_threads_nor_processes(tmp_path, way):
+def test_reload_leaves_no_threads(tmp_path, way):
     with served_by(tmp_path, *RELOADING[way]) as (process, project):
         server = psutil.Process(process.pid)
         with ThreadPoolExecutor(AT_ONCE) as clients:

@@ -33,7 +33,7 @@ def walk(url, name="Ada"):
 @pytest.mark.parametrize(
     ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
 )
-def test_two_hundred_users_at_once_see_what_they_wrote_themselves(name, where):
+def test_two_hundred_users_keep_their_sessions(name, where):
     """Everybody has a session and has written into it before anybody looks at what it holds."""
     all_have_written = threading.Barrier(USERS, timeout=90)
     with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
@@ -79,7 +79,7 @@ def test_grpc_in_greenlets(name, overlap):
     assert most > AT_ONCE / 2 if overlap else most == 1
 
 
-def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(refused, monkeypatch, tmp_path):
+def test_missing_datastore_is_reported_early(refused, monkeypatch, tmp_path):
     monkeypatch.setenv("DATASTORE_EMULATOR_HOST", "127.0.0.1:1")
     study = tmp_path / "s.toml"
     study.write_text(
@@ -92,7 +92,7 @@ def test_a_datastore_that_is_not_there_is_said_before_anything_is_measured(refus
     assert not (tmp_path / "run").exists()
 
 
-def test_a_service_on_a_core_of_its_own():
+def test_service_gets_separate_core():
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("there is one core")

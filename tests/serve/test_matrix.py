@@ -33,7 +33,7 @@ PROCESSES = {
 }
 
 
-def test_the_study_has_every_setup_for_http_but_those_that_show_what_goes_wrong():
+def test_study_has_every_regular_http_setup():
     # Two Gunicorns that are reloaded in turn answer as the one behind nginx does: that is for the study reload.
     right = {name for name, setup in SETUPS.items() if not setup.wrong and "rolling" not in setup.renews}
     assert {entry.setup for entry in study.load("matrix").entries} == right
@@ -73,7 +73,7 @@ def wait(running):
 
 
 @pytest.mark.servers
-def test_two_workers_are_started_and_work_at_the_same_time(running):
+def test_two_workers_work_concurrently(running):
     assert all(part.charged for part in running.parts())
     # Healthy is only what has all of its workers.
     found = [one.name() for one in processes(running) if one.name() != "nginx"]
@@ -86,7 +86,7 @@ def test_two_workers_are_started_and_work_at_the_same_time(running):
 
 
 @pytest.mark.servers
-def test_a_connection_stays_open_where_the_setup_says_so(running, client):
+def test_connection_stays_open_if_supported(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
@@ -97,7 +97,7 @@ def test_a_connection_stays_open_where_the_setup_says_so(running, client):
 
 
 @pytest.mark.servers
-def test_head_has_no_body_where_the_setup_does_not_say_otherwise(running):
+def test_head_has_no_body_if_supported(running):
     with socket.create_connection(running.address, timeout=20) as client:
         client.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         answer = client.recv(65536)
@@ -110,7 +110,7 @@ def test_head_has_no_body_where_the_setup_does_not_say_otherwise(running):
 
 
 @pytest.mark.servers
-def test_what_a_client_sends_reaches_django_and_the_answers_come_whole_after_each_other(client):
+def test_requests_reach_django_completely(client):
     assert client.ask("/echo", "POST", BIG) == (200, BIG)
     assert client.ask("/echo", "POST", b"") == (200, b"")
     assert client.ask("/stream/?chunks=20&size=100000") == (200, b"".join(b"%d" % (n % 10) * 100000 for n in range(20)))
@@ -126,7 +126,7 @@ def test_what_a_client_sends_reaches_django_and_the_answers_come_whole_after_eac
 
 
 @pytest.mark.servers
-def test_requests_leave_no_line_in_a_log(running, client):
+def test_requests_are_not_logged(running, client):
     for _ in range(5):
         client.ask("/inspect/?marked")
     assert "marked" not in running.logs()

@@ -38,7 +38,7 @@ def sleeper(tmp_path, monkeypatch):
 
 
 @pytest.mark.servers
-def test_a_setup_is_up_once_its_service_is_ready_and_is_not_charged_with_it(sleeper):
+def test_setup_waits_for_uncharged_service(sleeper):
     ready = "import os, time; time.sleep(2); open(os.environ['RUN_DIR'] + '/there', 'w').close(); time.sleep(60)"
     slow = SLEEPER.replace("import time; time.sleep(60)", ready)
     sleeper.write_text(slow.replace("label=", "ready=there\nlabel="))
@@ -48,13 +48,13 @@ def test_a_setup_is_up_once_its_service_is_ready_and_is_not_charged_with_it(slee
 
 
 @pytest.mark.servers
-def test_one_that_does_not_start_is_named_with_the_end_of_its_log(sleeper):
+def test_failed_service_shows_its_log(sleeper):
     sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "raise SystemExit(7)"))
     with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), served("gunicorn", "sleeper"):
         pass
 
 
-def test_a_file_that_describes_no_service_is_named(sleeper):
+def test_invalid_service_file_is_named(sleeper):
     sleeper.write_text("[group:sleeper]\nprograms=sleeper\n")
     with pytest.raises(UserError, match=r"sleeper\.conf does not describe a service: it lacks 'service:sleeper'"):
         services.known()

@@ -43,7 +43,7 @@ def ask(running):
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), RENEWING))
-def test_a_reload_replaces_all_workers_and_that_of_gunicorn_loses_nothing(name):
+def test_gunicorn_reload_loses_no_request(name):
     statuses = []
     with served(name, WORKERS="2") as running:
         before, over = workers(running), threading.Event()
@@ -59,13 +59,13 @@ def test_a_reload_replaces_all_workers_and_that_of_gunicorn_loses_nothing(name):
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn",), BY_NUMBER))
-def test_after_a_number_of_requests_workers_are_replaced(name):
+def test_workers_are_replaced_after_requests(name):
     with served(name, WORKERS="2", MAX_REQUESTS="8", MAX_REQUESTS_JITTER="2") as running:
         before = workers(running)
         wait_for(lambda: ask(running) and not before & workers(running), "the workers are still there")
 
 
-def test_the_process_that_is_killed_is_a_worker():
+def test_killed_process_is_a_worker():
     with served("gunicorn", WORKERS="2") as running:
         before, [master] = workers(running), running._servers()
         running.kill_worker()

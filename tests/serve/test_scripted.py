@@ -26,7 +26,7 @@ def complaints(monkeypatch):
     return complaints
 
 
-def test_one_that_delivers_is_as_it_should_be(complaints, conversing):
+def test_delivering_server_passes(complaints, conversing):
     assert complaints(conversing("chat").url) == []
     by_text = dataclasses.replace(CHAT, match='"text": "$ID", "by"')
     assert complaints(conversing("chat").url, script=by_text) == []
@@ -43,7 +43,7 @@ def test_one_that_delivers_is_as_it_should_be(complaints, conversing):
         ({"breaks": "silent"}, CHAT, "the handshake was not answered within 0.3 s", ""),
     ],
 )
-def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, conversing, does, script, awaited, came):
+def test_missing_echo_shows_last_message(complaints, conversing, does, script, awaited, came):
     [sentence] = complaints(conversing("chat", **does).url, script=script, within_s=0.3)
     assert sentence.startswith(f"/ws/chat/: {awaited}")
     assert (" in it came within 0.3 s; " in sentence) == bool(came)
@@ -57,11 +57,11 @@ def test_one_that_never_echoes_is_reported_with_what_came_instead(complaints, co
         ({"breaks": "subprotocol"}, Script("$ID", subprotocols=("a",)), "it chose no subprotocol"),
     ],
 )
-def test_one_that_closes_or_agrees_to_no_subprotocol_is_reported(complaints, conversing, does, script, says):
+def test_refused_subprotocol_is_reported(complaints, conversing, does, script, says):
     assert complaints(conversing("chat", **does).url, script=script) == [f"/ws/chat/: {says}"]
 
 
-def test_one_that_refuses_is_reported_with_what_it_may_want(complaints, server, unused_port):
+def test_refused_handshake_has_a_hint(complaints, server, unused_port):
     headers = (("Cookie", "sessionid=hunter2"), ("Host", "chat.example"), ("Origin", "http://chat.example"))
     [sentence] = complaints(server.url, "/status/403", headers=headers)
     assert sentence.startswith("/status/403: the handshake was refused with 403; a cookie or a header that it needs is")

@@ -46,7 +46,7 @@ def serving(name, supervised, services=(), host=None):
         ("STARTING", 0, (), "datastore"),
     ],
 )
-def test_a_service_is_waited_for_unless_it_is_ready_or_ended_well(state, status, files, awaited):
+def test_service_is_awaited_until_ready(state, status, files, awaited):
     supervised = Supervised(Program("datastore", state, 7, status), files=files)
     assert serving("gunicorn-gthread", supervised, ["datastore"]).unready_service() == awaited
 
@@ -54,7 +54,7 @@ def test_a_service_is_waited_for_unless_it_is_ready_or_ended_well(state, status,
 WEB = [Program(role, "RUNNING", pid, 0) for role, pid in (("web_0", 10), ("web_1", 20), ("proxy", 30))]
 
 
-def test_in_a_rolling_restart_the_second_instance_goes_when_the_first_is_ready():
+def test_rolling_restart_waits_between_instances():
     running = serving("gunicorn-rolling", Supervised(*WEB))
     running.reload()
     assert running.supervised.calls == [
@@ -64,7 +64,7 @@ def test_in_a_rolling_restart_the_second_instance_goes_when_the_first_is_ready()
 
 
 @pytest.mark.parametrize(("children", "killed"), [({11: 50.0, 12: 60.0, 13: 9.0}, 12), ({}, 10)])
-def test_the_largest_worker_is_killed_or_where_there_is_none_a_server(children, killed):
+def test_largest_worker_is_killed(children, killed):
     class Machine(hosts.at("local").__class__):
         def usage(self, parts, folder):
             memory = {**{part.pid: 70.0 for part in parts if part.pid == 10}, **children}

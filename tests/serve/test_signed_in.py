@@ -66,7 +66,7 @@ def site():
 ADA = SignIn("/accounts/login/", "ada")
 
 
-def test_the_cookies_of_somebody_who_is_signed_in(monkeypatch, site):
+def test_login_returns_the_cookies(monkeypatch, site):
     monkeypatch.setenv("JOURNEY_PASSWORD", "hunter2 é")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1/")
     url, seen = site()

@@ -21,7 +21,7 @@ OFFERING = [name for name, offers in OFFERED.items() if "tls" in offers]
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("gunicorn-gthread",), OFFERING))
-def test_a_setup_answers_over_tls_and_not_without_its_certificate(own_database, name):
+def test_setup_answers_only_with_its_certificate(own_database, name):
     front = Request("front")
     with served(name, TLS="1") as running:
         assert running.url.startswith("https://")
@@ -41,19 +41,19 @@ def over_http2(name, tls):
         return get("openloop").run(load)
 
 
-def test_a_setup_without_tls_says_so_in_a_line():
+def test_setup_without_tls_is_reported():
     with pytest.raises(UserError, match="it cannot answer over TLS"), served("waitress", TLS="1"):
         pass
 
 
 @pytest.mark.parametrize("name", exhaustive_but(("granian-asgi",), [one for one in OFFERING if "h2" in OFFERED[one]]))
-def test_a_setup_that_offers_http2_answers_it(own_database, name):
+def test_http2_setup_answers_http2(own_database, name):
     for tls in ("1", "") if "h2c" in OFFERED[name] else ("1",):
         result = over_http2(name, tls)
         assert (result.ok, result.errors) == (10, {})
 
 
-def test_what_does_not_speak_http2_says_so(own_database):
+def test_server_without_http2_is_reported(own_database):
     result = over_http2("uvicorn", "1")
     assert result.ok == 0
     assert result.examples["other"] == "the server does not speak HTTP/2"

@@ -43,7 +43,7 @@ def raw():
 
 @pytest.mark.servers
 @pytest.mark.parametrize("dialect", ["plain", "json", "action-cable", "socket.io"])
-def test_a_server_that_echoes_and_delivers_is_as_it_should_be(conversing, dialect):
+def test_correct_server_passes(conversing, dialect):
     assert verified(conversing(dialect), dialect) == []
 
 
@@ -69,14 +69,14 @@ def test_what_is_wrong_is_said(conversing, monkeypatch, faults, says):
     assert [sentence[: len(begin)] for sentence, begin in zip(found, says, strict=True)] == says
 
 
-def test_a_port_where_nobody_listens_is_an_error():
+def test_closed_port_is_an_error():
     found = verified(NOBODY, "plain")
     assert len(found) == 2
     assert all("refused" in sentence for sentence in found)
 
 
 @pytest.mark.servers
-def test_what_a_server_does_wrong_in_a_case_is_said_with_what_is_right(conversing, monkeypatch):
+def test_wrong_case_shows_right_answer(conversing, monkeypatch):
     monkeypatch.setattr(websocket, "CASE_WITHIN_S", 0.3)
     cases = {case.name: case for case in CASES}
     assert outcome(conversing(mangle=1), DIALECTS["plain"], cases["text, 65,536 bytes"]) == "something else"
@@ -84,7 +84,7 @@ def test_what_a_server_does_wrong_in_a_case_is_said_with_what_is_right(conversin
 
 
 @pytest.mark.servers
-def test_a_message_in_pieces_is_received_and_a_connection_that_the_server_closes_has_a_code(conversing):
+def test_fragmented_message_is_received_before_close(conversing):
     with WebsocketClient(conversing(breaks="fragments").url, ECHO) as client:
         client.send_text("hello")
         assert client.next() == (Opcode.TEXT, b"hello")
@@ -110,7 +110,7 @@ def test_what_is_no_handshake_is_refused(raw, answer, status):
     assert refused.value.status == status
 
 
-def test_headers_of_the_caller_replace_those_of_the_client(raw):
+def test_callers_headers_replace_defaults(raw):
     url, sent = raw(b"")
     headers = (("host", "chat.example"), ("Origin", "http://elsewhere.example"))
     with pytest.raises(Refused):

@@ -37,7 +37,7 @@ def running(request):
 
 
 @pytest.mark.servers
-def test_it_speaks_its_protocol_and_http_with_as_many_processes_as_rooms_need(running):
+def test_setup_uses_its_protocol_beside_http(running):
     for path in ("/", "/healthz"):
         answer = running.ask(Request(path, path=path), 5)
         assert (answer.status, answer.body) == (200, b"OK")
@@ -50,7 +50,7 @@ def test_it_speaks_its_protocol_and_http_with_as_many_processes_as_rooms_need(ru
 
 
 @pytest.mark.servers
-def test_it_says_so_where_it_agrees_to_no_compression(running):
+def test_refused_compression_is_reported(running):
     opening = handshake(DIALECTS[running.setup.dialect], PREFIX, "echo", running.url)
     offered = (("Sec-WebSocket-Extensions", "permessage-deflate"),)
     try:

@@ -54,7 +54,7 @@ def names(results):
     return [result.entity.key.path[-1].name for result in results]
 
 
-def test_what_was_inserted_is_found_as_it_was(kind):
+def test_inserted_entity_is_found_unchanged(kind):
     entity = kind.entity(
         "a",
         text=types.Value(string_value="\u00e9" * 2000, exclude_from_indexes=True),
@@ -72,7 +72,7 @@ def test_what_was_inserted_is_found_as_it_was(kind):
     assert sorted(names(response.missing)) == ["b", "c"]
 
 
-def test_an_update_and_an_upsert_write_over_and_a_delete_may_find_nothing(kind):
+def test_upsert_overwrites_existing_entities(kind):
     kind.insert(kind.number("a", 1))
     kind.commit(types.Mutation(update=kind.number("a", 2)))
     assert kind.numbers("a") == {"a": 2}
@@ -101,12 +101,12 @@ def test_what_cannot_be_written_is_refused(kind, mutations, error):
     assert kind.numbers("a", "b") == {"a": 1}
 
 
-def test_a_name_of_more_than_1500_bytes_is_not_looked_up(kind):
+def test_long_name_is_not_looked_up(kind):
     with pytest.raises(exceptions.BadRequest):
         kind.lookup("x" * 1501)
 
 
-def test_versions_grow_where_a_write_changes_something(kind):
+def test_versions_grow_with_real_changes(kind):
     first = kind.insert(kind.number("a", 1)).mutation_results[0].version
     again = kind.commit(types.Mutation(upsert=kind.number("a", 1))).mutation_results[0].version
     assert again == first == kind.lookup("a").found[0].version

@@ -36,7 +36,7 @@ def server(tmp_path_factory):
     running.stop()
 
 
-def test_none_is_started_where_another_is_named(tmp_path):
+def test_existing_datastore_prevents_the_service(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as another:
         host = f"127.0.0.1:{another.getsockname()[1]}"
         ended = run(RUN_DIR=str(tmp_path), DATASTORE_EMULATOR_HOST=host)
@@ -55,7 +55,7 @@ NOT_THERE = "error: there is no datastore at {} (DATASTORE_EMULATOR_HOST): "
         ({}, 1, "error: set RUN_DIR"),
     ],
 )
-def test_what_it_cannot_do_is_one_clear_line(env, status, says):
+def test_impossible_start_is_one_clear_line(env, status, says):
     ended = run(**env)
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (status, "", 1)
     assert ended.stderr.startswith(says)
@@ -70,7 +70,7 @@ def test_it_listens_on_loopback_only(server):
     assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC has a socket of IPv6 for it
 
 
-def test_one_that_is_started_again_is_where_it_was(tmp_path):
+def test_restarted_datastore_keeps_its_address(tmp_path):
     addresses = []
     for _ in range(2):
         running = datastores.EmbeddedDatastore(tmp_path).start()
@@ -79,7 +79,7 @@ def test_one_that_is_started_again_is_where_it_was(tmp_path):
     assert addresses[0] == addresses[1]
 
 
-def test_where_its_place_is_taken_it_goes_elsewhere(tmp_path):
+def test_taken_port_moves_the_datastore(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
         taken = [f"127.0.0.1:{listener.getsockname()[1]}" for listener in (one, two)]
         (tmp_path / "datastore.grpc").write_text(taken[0])
@@ -115,7 +115,7 @@ def answered(server, method, path, body, **headers):
         ("GET", "/v1/projects/p:lookup", None, 501, 12),
     ],
 )
-def test_what_it_does_not_know_it_refuses(server, method, path, body, status, code):
+def test_unknown_request_is_refused(server, method, path, body, status, code):
     found, answer = answered(server, method, path, body)
     assert (found, Status.FromString(answer).code) == (status, code)
 
@@ -128,7 +128,7 @@ def test_a_web_page_is_refused(server, path, header):
     assert answered(server, "POST", path, b"", **header) == (403, b"web pages are not answered\n")
 
 
-def test_an_answer_does_not_wait_for_an_acknowledgement():
+def test_answer_waits_for_no_acknowledgement():
     """Nagle's algorithm and delayed acknowledgements make 40 ms of an answer that is sent in two pieces."""
 
     async def set_so():

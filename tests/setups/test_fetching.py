@@ -30,7 +30,7 @@ def nothing_said(monkeypatch):
         ("/fetched", "wsgi", "aiohttp", True),
     ],
 )
-def test_a_client_is_for_one_kind_of_view(path, interface, client, fits):
+def test_client_fits_one_kind_of_view(path, interface, client, fits):
     assert fetching.fits(path, interface, client) is fits
 
 
@@ -47,7 +47,7 @@ NOT_ASYNC = "HTTP_CLIENT=requests does not fit /async/fetch, whose view takes ai
         ("/", "wsgi", {}, [], None),
     ],
 )
-def test_what_is_wrong_is_said_with_what_would_be_right(monkeypatch, path, interface, env, services, says):
+def test_mistake_names_allowed_values(monkeypatch, path, interface, env, services, says):
     requests = {"HTTP_CLIENT": "requests"}
     assert fetching.wrong(path, interface, {**requests, **env}, services) == says
     for name, value in env.items():
@@ -69,7 +69,7 @@ RIGHT = {"path": "/either/fetch", "services": ["origin"]}
         ({}, {**RIGHT, "recipe": "mine.json"}, r"s\.toml: tests.throughput.recipe: mine.json cannot be read: No such"),
     ],
 )
-def test_a_study_that_cannot_fetch_is_refused_before_anything_starts(bench_of, env, test, says):
+def test_impossible_fetch_is_refused_early(bench_of, env, test, says):
     table = {"setups": [{"setup": "gunicorn", "env": env}], "tests": {"throughput": {"duration": "1s", **test}}}
     with pytest.raises(UserError, match=f"^{says}") if says else contextlib.nullcontext():
         study = studies.parse(table, "s", "s.toml")
@@ -82,7 +82,7 @@ def recipes(kind, **keys):
     return studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": table}, "s", "s.toml").tests
 
 
-def test_tests_with_other_recipes_ask_something_else_and_share_neither_a_server_nor_a_load():
+def test_different_recipes_are_different_tests():
     slow, fast = recipes("throughput")
     assert slow.description == "GET /either/fetch (the origin plays slow) as fast as 10 connections can"
     assert slow.exact_description != fast.exact_description

@@ -39,7 +39,7 @@ def gunicorn(environment):
 
 
 @pytest.mark.parametrize("name", SETUPS)
-def test_a_setup_listens_on_loopback_whatever_bind_says(name):
+def test_old_setup_ignores_bind(name):
     [setup] = setups.find([name])
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(setup.file)
@@ -51,7 +51,7 @@ def test_a_setup_listens_on_loopback_whatever_bind_says(name):
     assert "0.0.0.0" not in given
 
 
-def test_one_that_is_not_made_is_left_out_with_what_to_install(environment, command, refused, tmp_path):
+def test_missing_stack_has_a_remedy(environment, command, refused, tmp_path):
     assert all("stack-2016" in setup.needs for setup in setups.find(SETUPS))
     study = tmp_path / "mine.toml"
     study.write_text('setups = ["gunicorn", "2016-gunicorn"]\n[tests.throughput]\nduration = "1s"\n')
@@ -61,7 +61,7 @@ def test_one_that_is_not_made_is_left_out_with_what_to_install(environment, comm
     assert f"2016-gunicorn, cannot be served: {NOT_MADE}" in refused("run", "ten-years", "--dry-run")
 
 
-def test_studies_have_each_setup_next_to_its_heir_and_do_not_hide_that_the_ipc_layer_has_no_steady_state():
+def test_old_setups_are_compared_with_successors():
     ten_years = studies.load("ten-years")
     assert {entry.setup for entry in ten_years.entries} == {*SETUPS, *(name.removeprefix("2016-") for name in SETUPS)}
     assert all((entry.env == {"STACK_SETTINGS": "today"}) == (entry.setup in SETUPS) for entry in ten_years.entries)
@@ -71,7 +71,7 @@ def test_studies_have_each_setup_next_to_its_heir_and_do_not_hide_that_the_ipc_l
     assert setups.find(["2016-daphne-ipc"])[0].wrong
 
 
-def test_another_address_and_a_project_of_the_users_are_refused(gunicorn, monkeypatch):
+def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     assert sample().obstacle(gunicorn) is None
     own = dataclasses.replace(sample(), own=True)
     assert own.obstacle(gunicorn) == "it serves the project of 2016, and no other"
@@ -90,7 +90,7 @@ def test_another_address_and_a_project_of_the_users_are_refused(gunicorn, monkey
         ("HEAD", "/", False),
     ],
 )
-def test_it_is_asked_only_what_its_project_has(gunicorn, method, path, answered):
+def test_stack_gets_only_known_requests(gunicorn, method, path, answered):
     why = None if answered else "the project of 2016 answers GET / and GET /healthz alone"
     assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
 
@@ -100,7 +100,7 @@ def test_it_is_not_profiled(gunicorn, refused):
     assert says in refused("profile", "2016-gunicorn")
 
 
-def test_its_versions_are_read_from_its_files(environment):
+def test_versions_come_from_files(environment):
     assert other_stacks.versions([]) == {}
     assert other_stacks.versions(["2016"]) == {"stack_2016": {}}
     (environment / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.7\n")
@@ -110,12 +110,12 @@ def test_its_versions_are_read_from_its_files(environment):
     assert other_stacks.versions(["2016", "2016"]) == {"stack_2016": {"Python": "3.11.7", "Django": "1.10.1"}}
 
 
-def test_all_that_it_consists_of_is_pinned():
+def test_all_packages_are_pinned():
     lines = [line.partition("#")[0].strip() for line in (STACK / "requirements.txt").read_text().splitlines()]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines if line)
 
 
-def test_where_no_python_will_do_a_line_says_which_to_install(tmp_path):
+def test_missing_python_names_required_version(tmp_path):
     tools, newest = tmp_path / "bin", tmp_path / "python3.14"
     tools.mkdir()
     (tools / "dirname").symlink_to(shutil.which("dirname"))
@@ -136,7 +136,7 @@ def test_where_no_python_will_do_a_line_says_which_to_install(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
-def test_nothing_but_its_own_targets_makes_it():
+def test_only_own_targets_build_stacks():
     def would_do(*targets):
         command = ["make", "--dry-run", "--always-make", *targets]
         env = {**os.environ, "MAKEFLAGS": ""}
@@ -146,7 +146,7 @@ def test_nothing_but_its_own_targets_makes_it():
     assert "stacks/2016/make.sh" in would_do("stack-2016")
 
 
-def test_what_python_took_away_is_given_back():
+def test_removed_python_features_are_restored():
     program = (
         "import python_of_2016, collections, gettext, inspect\n"
         "assert issubclass(dict, collections.Mapping)\n"

@@ -47,9 +47,7 @@ def study(tmp_path):
         ("daphne-redis", True, "PYTHON only works for WSGI and ASGI setups without services, on this machine"),
     ],
 )
-def test_a_python_that_is_not_there_is_left_out_with_what_to_install(
-    command, study, tmp_path, monkeypatch, setup, made, why
-):
+def test_missing_python_has_a_remedy(command, study, tmp_path, monkeypatch, setup, made, why):
     monkeypatch.setattr(other_stacks, "FOLDER", tmp_path)
     if made:
         (tmp_path / "python3.13/.venv/bin").mkdir(parents=True)
@@ -60,13 +58,13 @@ def test_a_python_that_is_not_there_is_left_out_with_what_to_install(
 
 
 @pytest.mark.parametrize("words", [("check", "gunicorn"), ("run", "first-look", "--dry-run"), ("serve", "gunicorn")])
-def test_a_python_of_the_environment_that_is_not_there_is_one_clear_line(command, monkeypatch, words):
+def test_missing_environment_python_is_reported(command, monkeypatch, words):
     monkeypatch.setenv("PYTHON", "python3.99")
     code, _, errors = command(*words)
     assert (code, " ".join(errors.split())) == (1, f"error: {NOT_MADE.format('python3.99')}")
 
 
-def test_a_project_of_ones_own_has_its_own_and_is_not_served_by_a_peer(command, study):
+def test_own_project_ignores_python_knob(command, study):
     for file, says in (
         (study("gunicorn"), "other: PYTHON only works with the sample project"),
         (BOLT, "left out django-bolt: it serves the project of django-bolt, and no other"),
@@ -75,7 +73,7 @@ def test_a_project_of_ones_own_has_its_own_and_is_not_served_by_a_peer(command, 
         assert says in " ".join(printed.split())
 
 
-def test_no_server_starts_on_one_that_is_not_there():
+def test_missing_python_starts_no_server():
     script = ". supervisor/defaults.sh && echo started"
     env = {**os.environ, "PYTHON": "python3.99"}
     ended = subprocess.run(["sh", "-c", script], cwd=files.ROOT, env=env, capture_output=True, text=True, check=False)
@@ -83,7 +81,7 @@ def test_no_server_starts_on_one_that_is_not_there():
     assert ended.stderr == "defaults.sh: PYTHON=python3.99 is not installed; try: make setup PYTHONS=python3.99\n"
 
 
-def test_a_python_is_found_on_the_path_or_among_pyenvs(tmp_path, monkeypatch):
+def test_python_is_found_in_pyenv(tmp_path, monkeypatch):
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     shim, older, newest, without_the_gil = (
@@ -99,7 +97,7 @@ def test_a_python_is_found_on_the_path_or_among_pyenvs(tmp_path, monkeypatch):
     assert [pythons.find(name) for name in ("python3.13", "python3.13t")] == [str(newest), str(without_the_gil)]
 
 
-def test_one_that_the_machine_lacks_is_named_and_left_out(capsys, monkeypatch):
+def test_unavailable_python_is_omitted(capsys, monkeypatch):
     monkeypatch.setattr(pythons, "find", lambda name: None)
     pythons.main(["python3.14t"])
     assert capsys.readouterr().out == (
@@ -109,7 +107,7 @@ def test_one_that_the_machine_lacks_is_named_and_left_out(capsys, monkeypatch):
         pythons.main(["3.14"])
 
 
-def test_what_is_installed_there_is_what_is_measured():
+def test_installed_package_is_measured():
     names = "\n".join(pythons.measured())
     assert all(name in names for name in ("Django==", "gunicorn==", "uvicorn==", "packages/hopless"))
     assert not any(name in names for name in ("numpy", "sphinx", "pytest"))
@@ -134,7 +132,7 @@ ALONE = "the project of django-bolt answers GET / and GET /async/ and GET /healt
 
 
 @pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])
-def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
+def test_peer_gets_only_known_requests(path, why):
     [bolt] = setups.find(["django-bolt"])
     assert sample().refused(bolt, (), [Request("GET", path=path)]) == why
 
@@ -142,7 +140,7 @@ def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.parametrize("name", ["django-bolt", "caddysnake-wsgi", "caddysnake-asgi"])
-def test_a_server_of_newer_pythons_answers_as_the_others_do(command, monkeypatch, name):
+def test_newer_python_server_answers_equally(command, monkeypatch, name):
     need = name.removesuffix("-wsgi").removesuffix("-asgi")
     made = (one for one in NEWER if not other_stacks.missing_python(one))
     able = (one for one in made if not missing_needs([need], other_stacks.python(one)))

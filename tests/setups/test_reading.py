@@ -34,7 +34,7 @@ PROGRAM = {
 }
 
 
-def test_the_setups_of_the_project_are_described_and_have_labels_of_their_own():
+def test_setups_have_unique_labels():
     assert {setup.interface for setup in SETUPS.values()} == {"wsgi", "asgi", "asgi-layer", "node", "rack", "bolt"}
     assert (SETUPS["daphne-redis"].needs, SETUPS["daphne-redis"].services) == (("daphne",), ("redis",))
     assert SETUPS["daphne-redis"].charges == ("redis",)
@@ -45,7 +45,7 @@ def test_the_setups_of_the_project_are_described_and_have_labels_of_their_own():
     assert {one.name for one in SETUPS.values() if one.label.endswith("in-memory layer")} == in_memory
 
 
-def test_a_setup_for_websockets_says_what_it_speaks():
+def test_websocket_setup_names_its_protocol():
     speaking = {name: setup.dialect for name, setup in SETUPS.items() if setup.dialect}
     assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
     assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
@@ -68,12 +68,12 @@ OVER_HTTP = "it is there for HTTP: the application that it serves answers no Web
         ("gunicorn", {"async-views"}, None),
     ],
 )
-def test_a_setup_refuses_what_it_cannot_do_and_the_other_of_two_protocols(name, demands, why):
+def test_setup_refuses_unsupported_demands(name, demands, why):
     assert SETUPS[name].refuses(demands) == why
 
 
 @pytest.mark.parametrize("name", SETUPS)
-def test_a_setup_has_the_options_that_all_have(name):
+def test_setup_has_common_options(name):
     setup = SETUPS[name]
     config = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     config.read(setup.file)
@@ -108,7 +108,7 @@ UNKNOWN = r"of \[setup:mine\]: unknown word .*"
         (WORDS.format("stack=2015"), f"{UNKNOWN}did you mean 2016"),
     ],
 )
-def test_a_file_that_describes_no_setup_is_named_and_so_is_a_word_that_nobody_knows(tmp_path, text, says):
+def test_invalid_setup_file_is_named(tmp_path, text, says):
     (tmp_path / "conf.d").mkdir()
     (tmp_path / "conf.d" / "mine.conf").write_text(text)
     with pytest.raises(UserError, match=says):
@@ -120,7 +120,7 @@ def test_the_helper_scripts_can_be_run():
     assert all(script.read_text().startswith("#!/bin/sh\n") for script in scripts)
 
 
-def test_every_asgi_setup_of_django_can_be_served_through_hopless():
+def test_every_django_setup_supports_hopless():
     through = [setup.through_hopless() for setup in SETUPS.values()]
     possible = {setup.name for setup in through if setup.impossible is None}
     assert {"uvicorn-hopless", "granian-asgi-hopless", "daphne-hopless", "uvicorn-channels-hopless"} <= possible
@@ -147,7 +147,7 @@ def missing(*names, bin=None):
     return setups.missing(setups.Setup("mine", "Mine", "wsgi", names, "", (), Path("mine.conf")), bin)
 
 
-def test_every_need_has_a_remedy_and_is_somebodys():
+def test_every_need_has_a_remedy():
     described = (*SETUPS.values(), *services.known().values())
     needed = {need for one in described for need in one.needs}
     by_name_or_knob = {"hopless", "openssl", "gunicorn-h1c"}
@@ -155,14 +155,14 @@ def test_every_need_has_a_remedy_and_is_somebodys():
     assert all(remedy for _, remedy in needs.NEEDS.values())
 
 
-def test_what_hopless_needs_is_said_as_its_package_says_it():
+def test_hopless_requirement_matches_its_package():
     about = decode.read_toml(files.ROOT / "packages" / "hopless" / "pyproject.toml")["project"]
     least = [about["requires-python"], *about["dependencies"]]
     said = needs.NEEDS["hopless"][1]
     assert all(re.search(r">=([\d.]+)", one)[1] in said for one in least)
 
 
-def test_a_server_is_looked_for_next_to_the_python_that_runs_it_and_nowhere_else(tmp_path):
+def test_server_is_found_beside_its_python(tmp_path):
     """One of another Python would run the project in that Python."""
     assert missing() is None
     assert missing("gunicorn", "uvloop") is None
@@ -172,19 +172,19 @@ def test_a_server_is_looked_for_next_to_the_python_that_runs_it_and_nowhere_else
     assert missing("gunicorn", bin=tmp_path) is None
 
 
-def test_a_module_is_looked_for_in_that_python(tmp_path):
+def test_module_is_found_in_that_python(tmp_path):
     assert missing("uvloop", bin=Path(sys.executable).parent) is None
     (tmp_path / "python").symlink_to("/bin/false")
     assert missing("uvloop", bin=tmp_path) == "uvloop is not installed: pip install uvloop"
 
 
-def test_what_the_system_has_is_found_on_the_path_or_where_systems_keep_servers(machine):
+def test_system_programs_are_found(machine):
     assert missing("nginx") == "nginx is not installed: apt-get install nginx"
     executable(machine / "sbin/nginx")
     assert missing("nginx") is None
 
 
-def test_a_peer_is_there_once_node_and_its_packages_are(machine):
+def test_peer_needs_node_with_packages(machine):
     executable(machine / "bin/node")
     assert missing("node-ws") == "node-ws is not installed: make peers, in a clone"
     executable(machine / "peers/ws/node_modules/ws/package.json")
@@ -193,14 +193,14 @@ def test_a_peer_is_there_once_node_and_its_packages_are(machine):
     assert missing("node-ws") == "node-ws is not installed: make peers, in a clone"
 
 
-def test_mod_wsgi_needs_the_apache_whose_headers_it_was_compiled_with(machine):
+def test_mod_wsgi_needs_matching_apache(machine):
     executable(machine / "bin/mod_wsgi-express")
     assert needs.missing_needs(["mod_wsgi"], machine / "bin") == ["mod_wsgi"]
     executable(machine / "bin/apache2")
     assert needs.missing_needs(["mod_wsgi"], machine / "bin") == []
 
 
-def test_a_redis_of_the_users_is_enough(monkeypatch):
+def test_own_redis_is_enough(monkeypatch):
     monkeypatch.setattr(redis, "executable", lambda: None)
     monkeypatch.delenv("REDIS_URL", raising=False)
     assert missing("redis").endswith("set REDIS_URL")
@@ -208,7 +208,7 @@ def test_a_redis_of_the_users_is_enough(monkeypatch):
     assert missing("redis") is None
 
 
-def test_a_redis_that_listens_is_not_refused(tmp_path):
+def test_listening_redis_is_accepted(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as local:
         local.bind(str(tmp_path / "redis.sock"))
         local.listen()
@@ -219,5 +219,5 @@ def test_a_redis_that_listens_is_not_refused(tmp_path):
 @pytest.mark.parametrize(
     ("url", "why"), [("redis://127.0.0.1:1", "Connection refused"), ("unix:///nothing", "No such file")]
 )
-def test_a_redis_that_is_not_there_says_why(url, why):
+def test_missing_redis_has_a_reason(url, why):
     assert redis.refusal(url).startswith(why)

@@ -29,7 +29,7 @@ def installed():
 
 
 @pytest.mark.parametrize("name", SETUPS)
-def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(name):
+def test_old_stack_answers_on_loopback(name):
     with served(name, STACK_SETTINGS="today") as running:
         answers = {running.ask(ROOT, 10) for _ in range(5)}
         assert answers == {Answer(200, "text/html; charset=utf-8", b"OK")}
@@ -50,7 +50,7 @@ def test_it_answers_as_the_setups_of_today_and_on_loopback_alone(name):
 
 @pytest.mark.parametrize("name", SETUPS)
 @pytest.mark.parametrize("settings", ["original", "today"])
-def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(name, settings):
+def test_settings_are_original_or_current(name, settings):
     with served(name, STACK_SETTINGS=settings) as running:
         answer = running.ask(Request("nowhere", path="/nowhere"), 10)
         assert answer.status == 404
@@ -63,7 +63,7 @@ def test_debug_and_the_access_log_are_as_then_or_as_in_the_setups_of_today(name,
             assert "/healthz" not in log.read_text(encoding="utf-8")
 
 
-def test_it_is_compared_in_what_it_answers(cli):
+def test_comparison_covers_only_common_pages(cli):
     code, printed, errors = cli.run("check", "2016-gunicorn")
     assert (code, errors) == (0, "")
     assert "the project of 2016 answers GET / and GET /healthz alone" in printed
@@ -76,7 +76,7 @@ def test_a_run_knows_its_versions():
     assert (found["daphne"], found["Django"], found["gunicorn"]) == ("0.14.3", "1.11.29", "19.6.0")
 
 
-def test_its_map_keeps_a_channel_for_each_answer():
+def test_channel_map_grows_with_answers():
     command = [PYTHON, "stacks/2016/decay.py", "--remembered", "0", "20", "--times", "2"]
     command += ["--seconds", "0.2", "--json"]
     found = json.loads(subprocess.run(command, cwd=files.ROOT, capture_output=True, check=True, timeout=100).stdout)

@@ -12,7 +12,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 
 @pytest.mark.parametrize("tool", ["vegeta", "k6", "oha", "h2load"])
-def test_the_output_of_each_tool_is_read(tool):
+def test_each_tools_output_is_read(tool):
     # Each was run at 200 requests per second for 4 s against the server that freezes for a second of every four.
     [first, *_] = [way for way in other_generators.WAYS if way.tool == tool]
     times, dropped = first.read((SAMPLES / f"{tool}.txt").read_text())
@@ -29,7 +29,7 @@ def test_dropped_iterations_of_k6_are_read():
 @pytest.mark.parametrize(
     ("p90", "verdict"), [(600, "agrees"), (650, "agrees"), (700, "differs"), (5, "omits (few users)")]
 )
-def test_who_agrees_and_who_omits(p90, verdict):
+def test_agreeing_tools_are_distinguished(p90, verdict):
     assert other_generators.judge({90: p90, 95: 800, 99: 960}, "few users") == verdict
 
 
@@ -56,7 +56,7 @@ def test_table_names_each_verdict(capsys):
     assert "openloop  20.4  21.0      0.6  599  799  960        0  agrees" in capsys.readouterr().out
 
 
-def test_a_tool_that_fails_is_one_clear_line_and_nothing_of_it_is_left_running(tmp_path):
+def test_failed_tool_leaves_nothing_running(tmp_path):
     command = "sleep 600 </dev/null >/dev/null 2>&1 & echo $! > pid; echo no such option >&2; exit 3"
     way = other_generators.Way("sh", "a tool", lambda *_: command, lambda *_: "", other_generators.read_vegeta)
     with pytest.raises(other_generators.UserError, match="a tool gave no figures: no such option"):
@@ -67,7 +67,7 @@ def test_a_tool_that_fails_is_one_clear_line_and_nothing_of_it_is_left_running(t
 
 @pytest.mark.servers
 @pytest.mark.exhaustive
-def test_ours_reports_the_truth_of_both_servers():
+def test_openloop_reports_both_servers_truly():
     [ours] = other_generators.measure([])
     assert (ours.label, ours.dropped) == ("openloop", 0)
     assert ours.delay[50] >= other_generators.DELAY_MS - 1  # a timer of the server may be a millisecond early

@@ -22,7 +22,7 @@ def printed(index, **env):
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_a_registry_that_does_not_answer_has_a_line():
+def test_silent_registry_has_a_line():
     assert printed(NOBODY, PATH="") == [
         "the Python package index does not answer: what it has is not looked at",
         "npm's registry does not answer: what it has is not looked at",
@@ -32,7 +32,7 @@ def test_a_registry_that_does_not_answer_has_a_line():
 
 
 @pytest.mark.exhaustive  # pip asks for each package
-def test_what_is_named_and_behind_has_a_row(tmp_path):
+def test_outdated_package_has_a_row(tmp_path):
     for name in ("django", "pip"):  # all that the index has
         (tmp_path / "index" / name).mkdir(parents=True)
         wheel = f"{name}-99.0-py3-none-any.whl"

@@ -53,7 +53,7 @@ def test_lower_replaces_only_high_limits(repository):
     assert (repository / "plain.toml").read_text() == '"." = 0.0\n"docs" = 0.0\n'
 
 
-def test_finding_has_file_and_line(repository):
+def test_finding_has_file_with_line(repository):
     result = check(repository, f"{PLAIN}\n\n{UNCLEAR}", "docs/page.rst")
     assert "docs/page.rst:3: what-clause: 'What it'" in result.stdout
 

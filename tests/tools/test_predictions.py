@@ -16,7 +16,7 @@ def predict(capsys):
     return run
 
 
-def test_each_page_and_setup_has_a_row(predict):
+def test_each_pair_has_a_row(predict):
     lines = predict("predict", "home=12", "list=40").splitlines()
     assert lines[0] == "page,baseline_ms,setup,interface,predicted,many_queries"
     assert len(lines) == 1 + 2 * len(cost_model.shipped().added_ms)

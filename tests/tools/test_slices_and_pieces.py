@@ -39,7 +39,7 @@ def test_equivalence_needs_the_whole_interval(metric, by_pair, within):
     assert row[6] == within
 
 
-def test_values_missing_in_a_block_are_left_out():
+def test_missing_values_are_left_out():
     known = [one for one in values([0.0, 0.0, 0.0]) if (one.label, one.block) != ("a", 1)]
     (found,) = ratios([one for one in known if one.block != 5])
     assert found.pairs == 2

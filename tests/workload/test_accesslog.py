@@ -68,19 +68,19 @@ def test_formats(log, text):
         ),
     ],
 )
-def test_what_cannot_be_sent_or_was_not_answered_is_left_out_with_a_word(log, lines, remarks):
+def test_unsendable_lines_are_omitted_with_message(log, lines, remarks):
     found = convert("log", log(line(), *lines))
     assert requests(found) == [("GET", "/", 1, 200)]
     assert found.remarks[1:] == (remarks,)
 
 
-def test_requests_of_one_second_are_spread_over_it(log):
+def test_requests_spread_over_their_second(log):
     file = log(line(second=2), line("GET /a", second=0), line("GET /a", second=0))
     found = convert("log", file, ConvertOptions(times=True))
     assert found.workload.at == ((0, 0.5), (2.25,))
 
 
-def test_the_most_frequent_are_kept_whatever_a_visitor_had_in_a_cache(log):
+def test_most_frequent_requests_are_kept(log):
     partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache and asks for the whole
     found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(most=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
@@ -98,13 +98,13 @@ def test_the_most_frequent_are_kept_whatever_a_visitor_had_in_a_cache(log):
         ([line("POST / HTTP/1.1")], r"holds no request that can be sent"),
     ],
 )
-def test_what_is_no_access_log_gets_one_line(log, lines, says):
+def test_other_file_is_one_line_error(log, lines, says):
     with pytest.raises(UserError, match=says) as error:
         convert("log", log(*lines))
     assert "\n" not in str(error.value)
 
 
-def test_other_lines_can_be_skipped_and_one_that_is_no_utf_8_costs_only_itself(log):
+def test_unknown_lines_can_be_skipped(log):
     file = log("INFO: started", line())
     file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
     found = convert("log", file, ConvertOptions(skip_unknown=True))
@@ -134,7 +134,7 @@ def test_options_of_the_other_kind(log, kind, options, says):
         convert(kind, log(line()), ConvertOptions(**options))
 
 
-def test_a_log_may_come_through_a_pipe(log):
+def test_log_may_come_through_pipe(log):
     reading, writing = os.pipe()
     os.write(writing, log(line()).read_bytes())
     os.close(writing)

@@ -42,12 +42,12 @@ def test_nonsense_is_refused(does, values, says):
         ("idle", {"receivers": 1}, {"rate": 0, "processes": 2}, "1 receiver cannot be shared by 2 processes"),
     ],
 )
-def test_a_load_that_makes_no_sense_is_refused(does, talk, options, says):
+def test_invalid_load_is_refused(does, talk, options, says):
     with pytest.raises(UserError, match=f"^{says}"):
         load(does, talk, **options)
 
 
-def test_a_conversation_goes_with_its_protocol_and_a_script_with_its_dialect():
+def test_conversation_fits_its_protocol():
     with pytest.raises(ValueError, match="this is http"):
         load(protocol="http")
     with pytest.raises(ValueError, match="this is websocket"):
@@ -58,7 +58,7 @@ def test_a_conversation_goes_with_its_protocol_and_a_script_with_its_dialect():
             Conversation("echo", dialect, script=script)
 
 
-def test_few_connections_speak_unless_it_is_said_and_where_none_speaks_nothing_is_planned():
+def test_few_connections_send_by_default():
     assert [load(does).connection_count for does in ("echo", "connect")] == [10, 1000]
     assert load("broadcast", {"receivers": 5}).connection_count == 10
     assert load(connections=500).connection_count == 500
@@ -87,13 +87,13 @@ ASCII = "--ws-send .*: only a line of ASCII can be sent"
         ({"subprotocols": ("a", "b, c")}, "--ws-subprotocol: write one word, such as graphql-ws"),
     ],
 )
-def test_what_cannot_be_said_or_shown_is_refused_in_a_line(texts, says):
+def test_unprintable_message_is_refused(texts, says):
     with pytest.raises(UserError, match=says) as error:
         Script(**{"send": SEND, **texts})
     assert "\n" not in str(error.value)
 
 
-def test_what_is_not_json_need_not_be_and_a_room_stands_wherever_it_is_named():
+def test_room_is_replaced_everywhere():
     assert Script('42["say","$ID"]', first=("40",), match="$ID").send == '42["say","$ID"]'
     assert Script(SEND).match == "$ID"
     script = Script('["$ROOM", "$ID"]', first=('{"join": "$ROOM"}',), match='"$ROOM", "$ID"', ready='"$ROOM"')

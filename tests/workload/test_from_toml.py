@@ -40,7 +40,7 @@ def file(tmp_path):
     return write
 
 
-def test_a_workload_file_whose_recorded_times_are_the_weights(file):
+def test_recorded_times_give_the_weights(file):
     front, login = from_toml.read(file(GOOD)).requests
     assert front == Request("GET /", weight=3)
     assert login == Request("log in", "POST", "/login/?next=/", HEADERS, b'{"a": 1}', status=302)
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_back(file, workload):
         ("[[requests", r"mine.toml: not valid TOML"),
     ],
 )
-def test_a_mistake_in_a_file_gets_one_line(file, text, says):
+def test_mistake_in_file_is_one_line(file, text, says):
     with pytest.raises(UserError, match=says) as error:
         from_toml.read(file(text))
     assert "\n" not in str(error.value)
@@ -91,7 +91,7 @@ def test_a_mistake_in_a_file_gets_one_line(file, text, says):
         ("a\\u0000b", "its name contains a null character"),
     ],
 )
-def test_a_body_is_a_regular_file_of_a_bounded_size(file, tmp_path, name, why):
+def test_body_file_has_a_limit(file, tmp_path, name, why):
     os.mkfifo(tmp_path / "pipe")
     with (tmp_path / "vast").open("wb") as vast:
         vast.truncate(10**12)
@@ -99,7 +99,7 @@ def test_a_body_is_a_regular_file_of_a_bounded_size(file, tmp_path, name, why):
         from_toml.read(file(f'[[requests]]\nmethod = "POST"\nbody_file = "{name}"'))
 
 
-def test_the_bodies_of_a_workload_are_bounded_together(tmp_path, file):
+def test_bodies_together_have_a_limit(tmp_path, file):
     (tmp_path / "large").write_bytes(b"a" * 20_000_000)
     text = "".join(f'[[requests]]\nname = "{name}"\nmethod = "POST"\nbody_file = "large"\n' for name in "ab")
     with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all; at most 32 MB are allowed"):
@@ -145,12 +145,12 @@ def test_one_request_in_full(load, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "lines"), [("latency", EVENLY), ("throughput", "duration = '5s'\n"), ("capacity", "probe = '1s'\n")]
 )
-def test_every_kind_of_test_takes_a_mix(load, kind, lines):
+def test_every_kind_takes_a_mix(load, kind, lines):
     [test] = load(lines + "requests = [{weight = 3}, {path = '/b'}]", kind).tests
     assert [(request.name, request.weight) for request in test.requests] == [("GET /", 3), ("GET /b", 1)]
 
 
-def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording_and_all_of_it_is_in_run_json(load):
+def test_replay_is_complete_in_run_record(load):
     found = load(REPLAYED + "speed = 2")
     [test] = found.tests
     assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
@@ -160,7 +160,7 @@ def test_a_replay_has_the_times_and_the_mean_rate_of_the_recording_and_all_of_it
     assert kept.with_bodies() == found
 
 
-def test_where_the_file_of_a_body_is_makes_no_other_test(load, tmp_path):
+def test_moved_body_file_is_same_test(load, tmp_path):
     (tmp_path / "moved.bin").write_bytes(b"\xff")
     (tmp_path / "other.bin").write_bytes(b"\xfe")
     names = ("body.bin", "moved.bin", "other.bin")
@@ -190,7 +190,7 @@ def test_where_the_file_of_a_body_is_makes_no_other_test(load, tmp_path):
         ("throughput", REPLAYED, r"pace: is 'recorded'; 'even' is needed"),
     ],
 )
-def test_a_mistake_in_a_study_gets_one_line(load, kind, lines, says):
+def test_mistake_in_study_is_one_line(load, kind, lines, says):
     with pytest.raises(UserError, match=says) as error:
         load(lines, kind)
     assert "\n" not in str(error.value)

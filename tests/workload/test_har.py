@@ -14,7 +14,7 @@ def requests(found):
     return [(request.method, request.path, request.weight, request.status) for request in found.workload.requests]
 
 
-def test_requests_to_the_first_host_become_a_workload_with_their_numbers_as_weights(har, entry):
+def test_first_host_becomes_a_workload(har, entry):
     file = har(
         entry(f"{SITE}/"),
         entry(f"{SITE}/static/app.js?v=1", status=304),  # a load has no cache, so it gets the whole
@@ -36,14 +36,14 @@ def test_requests_to_the_first_host_become_a_workload_with_their_numbers_as_weig
     )
 
 
-def test_a_host_can_be_chosen_by_name(har, entry):
+def test_host_can_be_chosen(har, entry):
     file = har(entry(f"{SITE}/"), entry("http://localhost:8000/api"))
     assert requests(convert("har", file, ConvertOptions(host="LOCALHOST:8000"))) == [("GET", "/api", 1, 200)]
     with pytest.raises(UserError, match=r"no request to localhost; there are: shop.example, localhost:8000"):
         convert("har", file, ConvertOptions(host="localhost"))
 
 
-def test_headers_that_say_what_is_asked_for_are_kept(har, entry):
+def test_content_headers_are_kept(har, entry):
     given = {
         ":authority": "shop.example", "Host": "shop.example", "Accept": "text/html", "accept-encoding": "gzip",
         "Accept-Language": "cy", "HX-Request": "true", "Connection": "keep-alive", "Content-Length": "1",
@@ -53,7 +53,7 @@ def test_headers_that_say_what_is_asked_for_are_kept(har, entry):
     assert [name for name, _ in request.headers] == ["Accept", "accept-encoding", "Accept-Language", "HX-Request"]
 
 
-def test_cookies_and_credentials_are_dropped_unless_asked_for(har, entry):
+def test_credentials_are_dropped_by_default(har, entry):
     secret = [("Cookie", "sessionid=1"), ("authorization", "Bearer 2"), ("X-CSRFToken", "3"), ("Accept", "*/*")]
     file = har(entry(f"{SITE}/", headers=secret), entry(f"{SITE}/a"))
     dropped = convert("har", file)
@@ -68,7 +68,7 @@ def test_cookies_and_credentials_are_dropped_unless_asked_for(har, entry):
 NOT_ASKED = ["data:image/png;base64,AAAA", "blob:https://shop.example/1", "wss://shop.example/live", "ws://a.example/"]
 
 
-def test_what_was_not_really_sent_or_answered_is_left_out(har, entry):
+def test_unsent_requests_are_omitted(har, entry):
     file = har(
         entry(f"{SITE}/"),
         entry(f"{SITE}/cached", _fromCache="disk"),
@@ -109,19 +109,19 @@ def test_bodies(har, entry):
     assert "kept as recorded: 1 file or body that cannot be read as text" in found.remarks
 
 
-def test_a_type_that_is_no_text_is_that_of_no_form(har, entry):
+def test_other_content_type_is_no_form(har, entry):
     recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
     found = converted("journey", har(entry(f"{SITE}/"), recorded))
     assert "1 left out with a body that is no form ([none]): write them by hand" in found.remarks
 
 
-def test_the_same_url_with_another_body_is_another_request(har, entry):
+def test_other_body_is_another_request(har, entry):
     found = convert("har", har(*(entry(f"{SITE}/graphql", "POST", body=body) for body in ("1", "2", "1"))))
     named = [(request.name, request.weight) for request in found.workload.requests]
     assert named == [("POST /graphql", 2), ("POST /graphql (2)", 1)]
 
 
-def test_the_times_are_kept_where_that_is_asked(har, entry):
+def test_times_are_kept_on_request(har, entry):
     file = har(
         entry(f"{SITE}/b", at="2026-11-21T10:00:01.5Z"),
         entry(f"{SITE}/a", at="2026-11-21T11:00:00.000+01:00"),
@@ -132,7 +132,7 @@ def test_the_times_are_kept_where_that_is_asked(har, entry):
     assert found.workload.replay().sends == ((0, 1), (1.5, 0), (3.123456, 1))
 
 
-def test_characters_that_a_browser_shows_decoded_are_encoded_again(har, entry):
+def test_decoded_characters_are_encoded(har, entry):
     found = convert("har", har(entry(f"{SITE}/caf\u00e9/a%2Fb?q=a b&\ud800#top")))
     assert requests(found) == [("GET", "/caf%C3%A9/a%2Fb?q=a%20b&?", 1, 200)]
 
@@ -149,7 +149,7 @@ def test_characters_that_a_browser_shows_decoded_are_encoded_again(har, entry):
         ('{"log": {"entries": [{"request": {"url": "http://a/"}}]}}', r"entry 1 is not one of a HAR file .KeyError"),
     ],
 )
-def test_what_is_no_har_file_gets_one_line(tmp_path, content, says):
+def test_other_har_file_is_refused(tmp_path, content, says):
     file = tmp_path / "page.har"
     file.write_text(content)
     with pytest.raises(UserError, match=says) as error:
@@ -170,7 +170,7 @@ def test_nothing_that_can_be_sent(har, entry, url, recorded, says):
         convert("har", har(entry(url, **recorded)))
 
 
-def test_the_file_that_is_written_is_a_workload(har, entry, tmp_path):
+def test_written_file_is_a_workload(har, entry, tmp_path):
     file = har(entry(f"{SITE}/"), entry(f"{SITE}/a", "POST", 302, body="x"), entry(f"{SITE}/"))
     found = converted("har", file, ConvertOptions(times=True))
     output = tmp_path / "out.toml"

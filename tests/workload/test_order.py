@@ -21,7 +21,7 @@ MIXES = [
 
 
 @pytest.mark.parametrize("weights", MIXES[1:])
-def test_each_request_has_its_share_exactly_over_a_cycle_and_nearly_in_any_beginning(weights):
+def test_each_request_has_its_share(weights):
     counts = Counter(order(weights, 1))
     assert counts.total() == CYCLE
     for index, weight in enumerate(weights):
@@ -37,19 +37,19 @@ def test_each_request_has_its_share_exactly_over_a_cycle_and_nearly_in_any_begin
 
 
 @pytest.mark.parametrize("weights", MIXES)
-def test_shares_are_whole_and_whole_together(weights):
+def test_shares_are_whole_numbers(weights):
     for total in (len(weights), 100 + len(weights), CYCLE):
         found = shares(weights, total)
         assert (sum(found), min(found) >= 1) == (total, True)
 
 
-def test_one_seed_gives_one_order_and_another_gives_another():
+def test_seed_determines_the_order():
     assert order([3, 2, 1], 1) == order([3, 2, 1], 1) != order([3, 2, 1], 2)
     assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # of any Python
     assert order([5], 1).tolist() == [0]
 
 
-def test_it_does_not_go_round_in_steps():
+def test_order_has_no_regular_steps():
     found = order([1, 1], 1).tolist()
     for step in range(2, 40):
         assert 0.3 < sum(found[i] == found[i + step] for i in range(10_000)) / 10_000 < 0.7

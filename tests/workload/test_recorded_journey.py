@@ -56,7 +56,7 @@ def walk(found):
     return [line.strip() for line in found.text.partition("def walk(self) -> None:\n")[2].splitlines()]
 
 
-def test_a_visit_becomes_a_journey_whose_users_think_where_the_visitor_paused(visit):
+def test_visit_becomes_journey_with_pauses(visit):
     found = visit("/", {"path": "/offers?page=2", "at": 0.4}, "/about/")
     assert walk(found) == [
         'page = self.get("/", "/")',
@@ -67,7 +67,7 @@ def test_a_visit_becomes_a_journey_whose_users_think_where_the_visitor_paused(vi
     assert 'class Shop(Journey):\n    path = "/"\n' in found.text
 
 
-def test_what_no_journey_has_is_counted_and_said(visit):
+def test_unsupported_requests_are_counted(visit):
     found = visit(
         "/",
         {"path": "/app.css", "kind": "text/css"},
@@ -90,7 +90,7 @@ def test_what_no_journey_has_is_counted_and_said(visit):
         assert f"- {remark}" in " ".join(found.text.split())
 
 
-def test_a_form_takes_its_token_from_the_page_before_and_its_id_from_where_it_leads(visit):
+def test_form_token_comes_from_page(visit):
     token = "aB3dE5fG7hJ9kL2mN4pQ6rS8"
     form = f"csrfmiddlewaretoken={token}&what=tea&with=milk&with=sugar"
     found = visit("/orders/new/", post("/orders/new/", form, "/orders/17/"), "/orders/17/", "/orders/17/edit/")
@@ -111,14 +111,14 @@ def test_a_form_takes_its_token_from_the_page_before_and_its_id_from_where_it_le
     assert token not in found.text
 
 
-def test_an_id_that_was_there_before_is_the_same_for_everybody(visit):
+def test_known_id_is_same_for_all(visit):
     found = visit("/polls/3/", post("/polls/3/", "choice=1", "/polls/3/results/"), "/polls/3/results/")
     assert "ids" not in found.text
     assert 'check=leads_to("/polls/3/results/")' in found.text
     assert walk(found)[-1] == 'page = self.get(sent.location, "/polls/3/results/")'
 
 
-def test_a_form_of_parts_is_one_too_and_its_files_are_left_out(visit):
+def test_multipart_form_omits_its_files(visit):
     body = (
         '--XyZ1\r\nContent-Disposition: form-data; name="what"\r\n\r\ntea, "green"\r\n'
         '--XyZ1\r\nContent-Disposition: form-data; name="photo"; filename="a.jpg"\r\n\r\n1\r\n'
@@ -129,7 +129,7 @@ def test_a_form_of_parts_is_one_too_and_its_files_are_left_out(visit):
     assert "photo" not in found.text
 
 
-def test_no_secret_of_a_recording_reaches_the_file(visit):
+def test_written_journey_has_no_secret(visit):
     secrets = [("Cookie", "sessionid=hunter1"), ("Authorization", "Bearer hunter2"), ("X-CSRFToken", "hunter3")]
     found = visit(
         "/accounts/login/?next=/",
@@ -152,7 +152,7 @@ def test_no_secret_of_a_recording_reaches_the_file(visit):
     }
 
 
-def test_what_is_in_a_recording_is_text_in_the_file_and_nothing_that_runs(visit):
+def test_recorded_text_is_never_executed(visit):
     nasty = "\"\"\"\nimport os; os.abort()\n'\\{__import__('os').abort()}"
     steps = ("/{__import__('os').abort()}/", post("/a/", f"x={nasty}", '/b/"""/'), "/b/")
     tree = ast.parse(visit(*steps, name='"""import os.har').text)
@@ -175,7 +175,7 @@ ONS = {
 }
 
 
-def test_requests_of_the_ons_become_a_journey_and_no_file_is_overwritten(journey_of, tmp_path):
+def test_ons_requests_become_a_journey(journey_of, tmp_path):
     found = journey_of(ONS, "test_household.json")
     assert walk(found) == [
         "ids: dict[str, str] = {}  # what answers were the first to say",
@@ -224,7 +224,7 @@ def test_requests_of_the_ons_become_a_journey_and_no_file_is_overwritten(journey
         ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a key here; allowed: method"),
     ],
 )
-def test_a_file_of_the_ons_that_is_wrong(journey_of, requests, says):
+def test_wrong_ons_file_is_refused(journey_of, requests, says):
     with pytest.raises(UserError) as raised:
         journey_of({**ONS, "requests": requests}, "a.json")
     assert says in str(raised.value)
@@ -245,6 +245,6 @@ def test_what_is_neither(journey_of, values, options, says):
         journey_of(values, **options)
 
 
-def test_a_recording_without_a_step_is_no_journey(visit):
+def test_empty_recording_is_no_journey(visit):
     with pytest.raises(UserError, match=r"holds no step of a journey; requests to shop.example; 1 left out for static"):
         visit("/a.css")

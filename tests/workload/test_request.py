@@ -44,7 +44,7 @@ def test_what_is_no_request(values, says):
 
 
 @pytest.mark.parametrize("body", [None, b"", b"text", "é".encode(), b"\xff\x00"])
-def test_a_request_is_kept_whole_as_json(body):
+def test_request_survives_json(body):
     request = Request("a", "POST", "/a?b=%20", (("X", "1"), ("X", "2")), body, 2.5, 201)
     assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
 
@@ -70,7 +70,7 @@ def test_what_is_no_workload(requests, at, says):
     assert "\n" not in str(error.value)
 
 
-def test_a_replay_begins_at_once_lasts_a_mean_gap_longer_and_can_be_faster_or_slower():
+def test_replay_speed_changes_its_times():
     replay = Workload((A, B), ((10.0, 13.0), (11.0, 12.0))).replay()
     assert replay.sends == ((0, 0), (1, 1), (2, 1), (3, 0))
     assert (replay.duration_s, replay.rate) == (4, 1)
@@ -118,7 +118,7 @@ def test_what_is_no_load(values):
         ("http://ada:hunter2@a/", "^http://a/ is asked for with a user's name; send it as a header"),
     ],
 )
-def test_what_no_load_can_be_sent_to_is_refused(url, says):
+def test_invalid_target_is_refused(url, says):
     with pytest.raises(UserError, match=says):
         Load.of_url(url)
 
@@ -126,7 +126,7 @@ def test_what_no_load_can_be_sent_to_is_refused(url, says):
 @pytest.mark.parametrize(
     ("rate", "duration_s", "planned"), [(300, 10, 3000), (0.1, 30, 3), (100, 1.01, 101), (3, 0.5, 2), (1, 0.1, 1)]
 )
-def test_planned_are_the_requests_due_before_the_end(rate, duration_s, planned):
+def test_planned_requests_precede_the_end(rate, duration_s, planned):
     assert Load.of_url(URL, rate=rate, duration_s=duration_s).planned == planned
 
 
@@ -134,12 +134,12 @@ def users(**who):
     return Users("journey.py", "/", **{"think_s": (1.0, 2.0), **who})
 
 
-def test_a_number_of_users_comes_at_even_distances_while_the_load_ramps_up():
+def test_users_arrive_evenly_during_ramp():
     assert users(users=4).starts(2.0, 10.0, seed=1) == [(0, 0.0), (1, 0.5), (2, 1.0), (3, 1.5)]
     assert users(users=2).starts(0.0, 10.0, seed=1) == [(0, 0.0), (1, 0.0)]
 
 
-def test_new_ones_come_at_their_rate_at_random_moments_which_a_seed_repeats():
+def test_new_users_arrive_randomly_by_seed():
     starts = users(arrivals=10.0).starts(5.0, 20.0, seed=1)
     numbers, moments = zip(*starts, strict=True)
     assert numbers == tuple(range(250))
@@ -164,6 +164,6 @@ def test_new_ones_come_at_their_rate_at_random_moments_which_a_seed_repeats():
         ({"arrivals": 100_000.0}, "100000 users a second for 3610 s are over 1,000,000"),  # before they are drawn
     ],
 )
-def test_users_who_make_no_sense_are_refused(who, says):
+def test_invalid_users_are_refused(who, says):
     with pytest.raises(UserError, match=says):
         users(**who).starts(10.0, 3600.0, seed=1)

@@ -49,7 +49,7 @@ def converted(har, entry):
         "X-Signature", "X-Credential", "Set-Cookie", "Proxy-Authorization", "X-SID", "Authentication",
     ],
 )  # fmt: skip
-def test_a_header_with_a_telling_name_is_dropped(converted, name):
+def test_header_with_secret_name_is_dropped(converted, name):
     request, written = converted(headers=[(name, "hunter2"), ("X-Author", "Ada")])
     assert request.headers == (("X-Author", "Ada"),)
     assert "hunter2" not in written
@@ -59,7 +59,7 @@ def test_a_header_with_a_telling_name_is_dropped(converted, name):
 @pytest.mark.parametrize(
     "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
 )
-def test_a_header_with_a_value_that_looks_secret_is_dropped(converted, value):
+def test_header_with_secret_value_is_dropped(converted, value):
     parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # which is random, and needed
     request, written = converted(headers=[("X-Thing", value), parts])
     assert request.headers == (parts,)
@@ -88,7 +88,7 @@ def test_a_header_with_a_value_that_looks_secret_is_dropped(converted, value):
         (f"/magic-link/{UUID.upper()}", "/magic-link/REPLACED"),
     ],
 )
-def test_secrets_in_paths_and_queries_are_replaced(converted, path, becomes):
+def test_secrets_in_urls_are_replaced(converted, path, becomes):
     request, written = converted(path)
     assert request.path == becomes
     assert not any(secret in written for secret in ("hunter2", RANDOM, HEXADECIMAL, UUID, "1A2B"))
@@ -111,7 +111,7 @@ def test_secrets_in_paths_and_queries_are_replaced(converted, path, becomes):
         "/login/app.9f86d081884c7d65.js",
     ],
 )
-def test_what_people_and_programs_call_things_by_is_kept(converted, path):
+def test_ordinary_names_are_kept(converted, path):
     assert converted(path)[0].path == path
 
 
@@ -137,7 +137,7 @@ MULTIPART = [("Content-Type", "multipart/form-data; boundary=X")]
         (MULTIPART, PARTS.replace("\r", ""), PARTS.replace("\r", "").replace("hunter2", "REPLACED")),
     ],
 )
-def test_secrets_in_bodies_are_replaced_and_nothing_else(converted, headers, body, becomes):
+def test_only_secrets_in_bodies_are_replaced(converted, headers, body, becomes):
     request, written = converted(method="POST", headers=headers, body=body)
     assert request.body == becomes.encode()
     assert "hunter2" not in written
@@ -164,7 +164,7 @@ def everywhere(name, value):
 
 
 @pytest.mark.parametrize(("name", "value"), OPENS)
-def test_what_opens_a_door_is_known_by_its_name_and_its_shape(converted, name, value):
+def test_secret_is_known_by_shape(converted, name, value):
     for place, recorded in everywhere(name, value).items():
         _, written = converted(**recorded)
         assert value not in unquote(unquote(written)), place
@@ -172,7 +172,7 @@ def test_what_opens_a_door_is_known_by_its_name_and_its_shape(converted, name, v
 
 
 @pytest.mark.parametrize(("name", "value"), HARMLESS)
-def test_a_word_or_a_small_number_of_the_same_name_is_kept(converted, name, value):
+def test_short_values_are_kept(converted, name, value):
     for place, recorded in everywhere(name, value).items():
         request, _ = converted(**recorded)
         assert request.path == recorded.get("path", "/"), place
@@ -180,7 +180,7 @@ def test_a_word_or_a_small_number_of_the_same_name_is_kept(converted, name, valu
         assert (request.body or b"").decode() == recorded.get("body", ""), place
 
 
-def test_an_access_log_keeps_none_of_them_either(log):
+def test_access_log_secrets_are_replaced(log):
     line = '1.2.3.4 - - [21/Nov/2026:10:00:00 +0000] "GET {} HTTP/1.1" 200 5'
     file = log(line.format(f"/join/{UUID}/?token=hunter2&page=1"), line.format("http://u:hunter2@a/b?sid=hunter2"))
     found = convert("log", file)
@@ -191,7 +191,7 @@ def test_an_access_log_keeps_none_of_them_either(log):
     assert kept.workload.requests[0].path == "/join/REPLACED/?token=hunter2&page=1"
 
 
-def test_what_is_dropped_replaced_and_kept_is_said_by_name_never_by_value(har, entry):
+def test_report_names_no_secret_value(har, entry):
     file = har(
         entry(f"{SITE}/a?token=hunter2&page=7", headers=[("X-Auth-Token", "hunter2"), ("Accept", "text/x")]),
         entry(f"{SITE}/{HEXADECIMAL}", "POST", body='{"password": "hunter2", "size": "large"}'),
@@ -206,7 +206,7 @@ def test_what_is_dropped_replaced_and_kept_is_said_by_name_never_by_value(har, e
     )
 
 
-def test_one_can_be_kept_by_its_name(converted):
+def test_field_can_be_kept_by_name(converted):
     keep = Keep(headers=("x-auth-token", "Referer"), fields=("TOKEN",), paths=True)
     headers = [("X-Auth-Token", "hunter2"), ("X-Session-Id", "4"), ("Referer", SITE)]
     request, written = converted(f"/{HEXADECIMAL}?token=hunter2&sid=5", keep, headers=headers)
@@ -217,7 +217,7 @@ def test_one_can_be_kept_by_its_name(converted):
 
 
 @pytest.mark.parametrize("keep", [Keep(headers=("X-Aut",)), Keep(fields=("tokn",))])
-def test_a_name_to_be_kept_that_is_not_there_is_a_mistake(converted, keep):
+def test_unknown_kept_name_is_refused(converted, keep):
     with pytest.raises(UserError, match=r"^--keep-(header X-Aut|field tokn): nothing of this name is in the requests"):
         converted("/?token=1", keep, headers=[("X-Auth", "1")])
 
@@ -234,7 +234,7 @@ def test_users_of_urls_are_never_printed(har, entry):
     assert "hunter2" not in str(error.value)
 
 
-def test_names_cannot_carry_a_secret_or_a_line_into_the_file(converted):
+def test_names_cannot_smuggle_lines(converted):
     body = json.dumps({HEXADECIMAL: {"token": "hunter2"}, "a\n[[requests]]\x1b[2J": "b"})
     _, written = converted(method="POST", body=body)
     assert not any(secret in written for secret in ("hunter2", HEXADECIMAL, "\x1b"))

@@ -19,7 +19,7 @@ from tests.fixtures.studies import a_test, load_of
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_load_is_a_conversation_with_its_own_words(kind):
+def test_load_is_a_conversation(kind):
     test = conversing(kind)
     load = load_of(test)
     assert (load.protocol, load.conversation.does) == ("websocket", kind.removesuffix("-throughput"))
@@ -30,7 +30,7 @@ def test_a_load_is_a_conversation_with_its_own_words(kind):
     assert not test.same_as(conversing(kind, size=100))
 
 
-def test_a_rate_has_random_moments_and_a_closed_loop_none():
+def test_only_a_rate_has_random_moments():
     echo, loop = conversing("echo"), load_of(conversing("echo-throughput"))
     assert (load_of(echo).rate, load_of(echo).arrival_seed) == (300, 7)
     assert echo.description == "echoes of 64 B at 300 messages per second, at random moments, over 50 connections"
@@ -39,7 +39,7 @@ def test_a_rate_has_random_moments_and_a_closed_loop_none():
     assert load_of(conversing("idle")).rate == 0
 
 
-def test_a_broadcast_has_receivers_in_rooms_and_publishers():
+def test_broadcast_has_receivers_in_rooms():
     test = conversing("broadcast", rooms=10, publishers=2, size=4096)
     said = load_of(test).conversation
     assert (said.receivers, said.rooms, said.size, load_of(test).connections) == (50, 10, 4096, 2)
@@ -49,14 +49,14 @@ def test_a_broadcast_has_receivers_in_rooms_and_publishers():
 @pytest.mark.parametrize(
     ("duration", "tail"), [("50s", ["lag_p99_ms"]), ("49s", ["lag_p95_ms"]), ("10s", ["lag_p95_ms"]), ("9s", [])]
 )
-def test_the_lag_is_judged_as_far_out_as_its_messages_know_it(duration, tail):
+def test_messages_limit_judged_lag_percentiles(duration, tail):
     """Twenty a second, whatever the number of receivers."""
     test = conversing("broadcast", duration=duration, receivers=10_000)
     assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "last_p50_ms", "cpu_us_per_delivery"]
     assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
 
 
-def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
+def test_connections_open_at_rate_or_limit():
     assert conversing("connect").condition == "at 100 connections/s"
     test = a_test("connect", duration="10s", connections=20)
     assert (load_of(test).rate, load_of(test).connections, test.fixed_rate) == (None, 20, None)
@@ -73,7 +73,7 @@ def test_connections_are_opened_at_a_rate_or_as_many_as_can_be():
         ("broadcast", "broadcasts of 64 B to 50 receivers as fast as they are taken"),
     ],
 )
-def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind, finds_it):
+def test_auto_rate_is_share_of_slowest(kind, finds_it):
     test = conversing(kind, rate="auto", share=0.25)
     assert test.description.startswith(f"{test.short_description} at 25% of what the slowest setup holds")
     assert test.ceiling_test.description.startswith(finds_it)
@@ -86,7 +86,7 @@ def test_a_rate_that_is_left_to_the_run_is_a_share_of_what_the_slowest_does(kind
     ("consumer", "prefix", "dialect"),
     [("async", "/ws/", "plain"), ("sync", "/ws/sync/", "plain"), ("json", "/ws/json/", "json")],
 )
-def test_a_consumer_has_a_prefix_and_is_a_demand_and_a_setup_may_have_another_dialect(consumer, prefix, dialect):
+def test_consumer_has_prefix_with_demand(consumer, prefix, dialect):
     test = conversing("echo", consumer=consumer)
     load = load_of(test)
     assert (load.conversation.prefix, load.conversation.dialect, load.requests[0].path) == (prefix, dialect, prefix)
@@ -97,20 +97,20 @@ def test_a_consumer_has_a_prefix_and_is_a_demand_and_a_setup_may_have_another_di
     assert in_dialect(load, "socket.io").conversation == dataclasses.replace(load.conversation, dialect="socket.io")
 
 
-def test_what_is_compressed_is_not_compared_with_what_can_not_be():
+def test_compression_separates_tests():
     demands = conversing("echo", compression=True).work.setup_features
     refusing = {setup.name for setup in setups.find(["uvicorn-channels", "ws", "socketio"]) if setup.refuses(demands)}
     assert refusing == {"ws", "socketio"}
 
 
-def test_what_holds_connections_alone_is_never_measured_interleaved_and_the_others_are():
+def test_only_idle_tests_run_alone():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
     assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
     assert planned_seconds(study.quick()) < planned_seconds(study) / 2
 
 
-def test_the_studies_hold_for_two_heartbeats_and_send_enough_to_know_more_than_the_typical_lag():
+def test_studies_send_enough_for_p99():
     [idle] = study_of("idle").tests
     assert (idle.pace.duration_s, load_of(idle).warmup_s) == (2 * 20, 0)
     assert idle.planned_s == dataclasses.replace(idle, warmup_s=0.0).planned_s
@@ -120,7 +120,7 @@ def test_the_studies_hold_for_two_heartbeats_and_send_enough_to_know_more_than_t
     assert set(decisive.values()) == {"lag_p99_ms"}
 
 
-def test_a_metric_is_reported_by_tests_that_count_what_it_is_of():
+def test_metric_needs_its_count():
     reported = {
         kind: {metric.name for metric in kinds.every_metric() if conversing(kind).has_metric(metric)} for kind in TABLES
     }
@@ -151,7 +151,7 @@ def read(name, trial):
     return kinds.metric(name).read(trial)
 
 
-def test_messages_that_were_never_sent_rank_as_infinitely_late(broadcast):
+def test_unsent_messages_are_infinitely_late(broadcast):
     sent, held_up = broadcast(**SENT), broadcast(planned=1000, sent=900)
     assert (read("lag_p99_ms", sent), read("delivered_percent", sent)) == (sent.result.deliveries.lag_ms["p99"], 100)
     assert read("lag_p50_ms", held_up) == pytest.approx(4, rel=0.05)
@@ -159,7 +159,7 @@ def test_messages_that_were_never_sent_rank_as_infinitely_late(broadcast):
     assert read("delivered_percent", held_up) == pytest.approx(90)
 
 
-def test_the_last_receiver_is_infinitely_late_where_one_lacks_the_message(broadcast):
+def test_incomplete_message_is_infinitely_late(broadcast):
     whole = broadcast(**SENT)
     assert read("last_p99_ms", whole) == whole.result.deliveries.last_ms["p99"]
     lacking = broadcast({"whole": 980}, planned=1000, sent=1000)
@@ -170,7 +170,7 @@ def test_the_last_receiver_is_infinitely_late_where_one_lacks_the_message(broadc
     assert read("last_p50_ms", broadcast(older, planned=1000, sent=1000)) is None
 
 
-def test_a_lag_that_may_be_the_generators_reading_is_not_known(broadcast):
+def test_lag_of_reading_is_unknown(broadcast):
     """A quarter of 4 ms, which the lag is, and of 8 ms, which the last receiver takes."""
 
     def known(lain_ms, latest_ms, share=0.5):
@@ -189,14 +189,14 @@ def test_a_lag_that_may_be_the_generators_reading_is_not_known(broadcast):
     assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 
 
-def test_bytes_are_shared_among_all_that_took_them(broadcast):
+def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
     # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
     assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # an older run has none of those
 
 
-def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(broadcast):
+def test_sustained_broadcast_counts_deliveries(broadcast):
     asking = conversing("broadcast", rate="auto").ceiling_test
     assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
     assert asking.decisive.name == "deliveries_per_s"
@@ -204,7 +204,7 @@ def test_what_holds_a_broadcast_is_what_was_delivered_and_not_what_was_taken(bro
     assert asking.sustained_rate(broadcast({"in_time": 25_000}, rate=500.0, duration_s=10.0)) == 50
 
 
-def test_one_of_which_much_failed_holds_nothing_that_is_known(broadcast):
+def test_failing_broadcast_sustains_nothing(broadcast):
     asking = conversing("echo", rate="auto").ceiling_test
     assert asking.sustained_rate(broadcast(rate=500.0)) == 500
     assert asking.sustained_rate(broadcast(rate=500.0, planned=1000, errors={"status": 2})) is None
@@ -235,7 +235,7 @@ def test_each_searches_for_what_it_counts(kind, counts, objective, other):
         assert not test.same_as(conversing(kind, **another))
 
 
-def test_the_rates_of_a_broadcast_are_of_deliveries():
+def test_broadcast_rates_count_deliveries():
     test = conversing("broadcast-capacity")  # 20 receivers in two rooms: ten deliveries of each message
     load = load_of(test)
     assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
@@ -247,7 +247,7 @@ def test_the_rates_of_a_broadcast_are_of_deliveries():
     assert plan.probe_s(2000.0, 1.0) == 5.0
 
 
-def test_the_study_knows_a_p99_in_each_of_its_probes():
+def test_study_knows_p99_in_each_probe():
     study = study_of("websocket-capacity")
     assert {test.kind.name for test in study.tests} == set(SEARCHES)
     for test in study.tests:

@@ -19,7 +19,7 @@ def deployment(way, **keys):
     return a_test("deployment", **{"way": way, "path": "/wait?ms=20", "rate": 40, "duration": "20s", **keys})
 
 
-def test_every_request_is_sent_by_both_kinds_of_clients():
+def test_both_kinds_of_clients_send_everything():
     found = deployment("reload")
     assert [(one.name, one.closes, one.path) for one in load_of(found).requests] == [
         ("GET /wait?ms=20, keep-alive", False, "/wait?ms=20"),
@@ -35,7 +35,7 @@ def test_every_request_is_sent_by_both_kinds_of_clients():
     assert other.short_description.startswith("a mix of 2 requests while")
 
 
-def test_only_where_workers_are_to_be_replaced_by_number_are_they_started_so():
+def test_only_max_requests_tests_limit_workers():
     found = deployment("max-requests", max_requests=250, max_requests_jitter=100)
     assert found.start_options.knobs == (("MAX_REQUESTS", "250"), ("MAX_REQUESTS_JITTER", "100"))
     assert found.quick().start_options.knobs == (("MAX_REQUESTS", "60"), ("MAX_REQUESTS_JITTER", "20"))
@@ -53,7 +53,7 @@ def test_only_where_workers_are_to_be_replaced_by_number_are_they_started_so():
         ("kill", "daphne", None),
     ],
 )
-def test_a_setup_that_has_no_such_way_says_so(way, setup, why):
+def test_unsupported_replacement_is_explained(way, setup, why):
     assert find([setup])[0].refuses(deployment(way).work.setup_features) == why
 
 
@@ -82,7 +82,7 @@ def test_losses_are_reported_by_kind(tried):
     assert found == {"refused": 5, "reset": 4, "502/503": 5, "timed out": 3, "other": 2}
 
 
-def test_seconds_that_are_not_as_before_are_counted_from_when_it_began(tried):
+def test_changed_seconds_count_after_start(tried):
     assert disturbed_s(tried()) == 0
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3
@@ -99,7 +99,7 @@ def test_downtime_is_median_of_trials(tried):
     assert DOWNTIME.over([tried(outage_ms=480.0, replaced=0)]) is None
 
 
-def test_the_longest_wait_is_that_of_any_request_and_unknown_where_nothing_was_replaced(tried):
+def test_longest_wait_covers_all_requests(tried):
     times = {"response_time_ms": {"p50": 21.0, "p99": 30.0, "max": 640.0}}
     failed = tried(**times, histograms={"failed": histogram_of({2_000_000: 1})})
     assert LONGEST.read(tried(**times)) == 640
@@ -111,7 +111,7 @@ def test_the_longest_wait_is_that_of_any_request_and_unknown_where_nothing_was_r
 
 
 @pytest.mark.servers
-def test_a_server_that_drops_some_requests_reads_as_many(measured, server):
+def test_dropped_requests_are_counted(measured, server):
     """Of ten two are reset, one each is answered with 503, 502 and 500, and one never: for each kind of client."""
     paths = ["/ok"] * 4 + ["/reset"] * 2 + ["/status/503", "/status/502", "/status/500", "/never"]
     test = deployment("reload", rate=200, duration="1s", arrivals="even").with_requests(

@@ -33,7 +33,7 @@ def own(tmp_path):
     return parse
 
 
-def test_a_number_of_users_is_a_closed_loop():
+def test_fixed_users_form_closed_loop():
     test = parsed(users=64)
     load = load_of(test)
     journey = str(journeys.known()["questionnaire"])
@@ -47,7 +47,7 @@ def test_a_number_of_users_is_a_closed_loop():
     assert (request.method, request.path, request.status) == ("GET", f"{BEGIN}launch/", 302)
 
 
-def test_new_users_at_a_rate_are_an_open_loop():
+def test_new_users_form_open_loop():
     test = parsed(rate=2, think="500ms", warmup="30s", path="/async/questionnaire/")
     users = load_of(test, seed=7).users
     assert (users.users, users.arrivals, users.think_s, users.path) == (None, 2.0, (0.5, 0.5), "/async/questionnaire/")
@@ -56,14 +56,14 @@ def test_new_users_at_a_rate_are_an_open_loop():
     assert (test.description, test.condition) == (said, "at 2 new users a second")
 
 
-def test_a_journey_of_ones_own_is_a_file_in_the_studys_folder(own, tmp_path):
+def test_own_journey_is_file_beside_study(own, tmp_path):
     test = own(users=1, path="/shop/")
     assert load_of(test).users.journey == str((tmp_path / "a" / "mine.py").resolve())
     assert test.short_description == "the journey mine at /shop/"
     assert [(one.path, one.status) for one in test.requests] == [("/shop/", 200)]
 
 
-def test_it_is_known_by_what_is_in_its_file_and_not_by_where_it_is(own):
+def test_journey_identity_is_its_content(own):
     first, copy, other = own("a", "one", users=1), own("b", "one", users=1), own("c", "another", users=1)
     assert first.same_as(copy)
     assert not first.same_as(other)
@@ -75,7 +75,7 @@ SHIPPED = [test for name in ("journeys", "sessions", "scale") for test in studie
 
 
 @pytest.mark.parametrize("test", SHIPPED, ids=lambda test: f"{test.name} {test.pace.length}")
-def test_those_that_ship_know_what_they_are_judged_by_and_warm_up_for_a_journey_and_a_think(test):
+def test_shipped_journeys_warm_up_completely(test):
     assert P99 in dataclasses.replace(test, percentiles=()).judged
     if getattr(test.pace, "users", None):
         assert test.warmup_s == pytest.approx((THINKS + 1) * sum(test.work.think_s) / 2, rel=0.05)
@@ -90,7 +90,7 @@ def test_those_that_ship_know_what_they_are_judged_by_and_warm_up_for_a_journey_
         ({"users": 40, "duration": "18s"}, P99),
     ],
 )
-def test_where_a_trial_cannot_know_p99_the_next_one_is_judged(own, test, judged):
+def test_unknown_p99_uses_next_percentile(own, test, judged):
     assert parsed(**test).judged[1] is judged
     assert own(**test).judged[1] is P99  # how many requests another journey makes is not known
 
@@ -102,13 +102,13 @@ def test_several_injectors_share_the_users():
     assert test.same_as(test.with_processes(3))
 
 
-def test_a_quick_one_thinks_for_less_so_that_some_come_to_the_end():
+def test_quick_journey_thinks_less():
     quick = parsed(users=64).quick()
     assert (quick.warmup_s, quick.pace.duration_s) == (1.0, 3.0)
     assert max(quick.work.think_s) * 9 < 3.0
 
 
-def test_its_cost_is_that_of_a_journey_and_is_judged():
+def test_cost_belongs_to_a_journey():
     test = parsed(users=64)
     assert test.judged[-1] is kinds.metric("cpu_ms_per_journey")
     of_its_own = [one.name for one in test.kind.metrics]
@@ -123,7 +123,7 @@ def searching(where="s.toml", **keys):
     return a_test("journey-capacity", where=where, **keys)
 
 
-def test_the_most_users_are_a_whole_number_and_new_users_come_at_a_rate():
+def test_most_users_are_whole_numbers():
     test = searching(start_rate=20, max_rate=1000, think=["250ms", "500ms"], probe="5s")
     objective, plan = test.search
     assert str(objective) == "p99<500ms, errors<0.1%"
@@ -143,7 +143,7 @@ def test_the_most_users_are_a_whole_number_and_new_users_come_at_a_rate():
     assert "the highest rate of new users within" in coming.description
 
 
-def test_each_probe_has_other_users_and_as_many_connections():
+def test_each_probe_has_other_users():
     first = load_of(searching(injectors=2), seed=7)
     probe = first.probing(41.0, 8.0, 3)
     assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)
@@ -153,7 +153,7 @@ def test_each_probe_has_other_users_and_as_many_connections():
     assert (coming.users.arrivals, coming.rate) == (2.5, None)
 
 
-def test_a_probe_is_long_enough_for_the_percentile_where_that_is_known(tmp_path):
+def test_probe_duration_fits_the_percentile(tmp_path):
     (tmp_path / "mine.py").touch()
 
     def probe_s(rate, **keys):
@@ -164,6 +164,6 @@ def test_a_probe_is_long_enough_for_the_percentile_where_that_is_known(tmp_path)
     assert probe_s(1.0, journey="mine.py") == 5.0  # how many requests it makes is not known
 
 
-def test_the_study_that_ships_takes_about_33_minutes():
+def test_shipped_study_takes_33_minutes():
     study = studies.load("users")
     assert planned_seconds(study, schedule(study, seed=1)) == pytest.approx(33 * 60, rel=0.05)

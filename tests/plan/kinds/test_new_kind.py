@@ -88,7 +88,7 @@ def run(build_run, test):
     return build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(test,), blocks=6, change=pongs)
 
 
-def test_a_study_has_its_fields_and_the_record_of_a_run_gives_it_back(run, test):
+def test_record_restores_the_fields(run, test):
     assert (test.kind.name, test.name, test.description) == ("ping", "dial", "5 pings in red and blue")
     assert run.record.study.tests == (test,)
     assert run.record.study.tests[0].same_as(test)

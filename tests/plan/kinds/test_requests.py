@@ -21,7 +21,7 @@ def latency(**keys):
         ("capacity", {}, "GET / at the highest rate within p99<50ms"),
     ],
 )
-def test_arrivals_are_random_unless_a_study_says_otherwise(kind, keys, sent):
+def test_arrivals_are_random_by_default(kind, keys, sent):
     test, even = a_test(kind, **keys), a_test(kind, **keys, arrivals="even")
     assert (test.description, load_of(test).arrival_seed) == (f"{sent}, at random moments", 7)
     assert (even.description, load_of(even).arrival_seed) == (sent, None)
@@ -29,7 +29,7 @@ def test_arrivals_are_random_unless_a_study_says_otherwise(kind, keys, sent):
     assert not test.same_as(even)
 
 
-def test_a_replay_is_due_when_it_was_recorded():
+def test_replay_follows_recorded_times():
     keys = {"pace": "recorded", "requests": [{"at": [0, 0.5]}]}
     study = studies.parse({"setups": ["gunicorn"], "tests": {"latency": keys}}, "s", "s.toml")
     [test] = study.tests
@@ -49,7 +49,7 @@ def test_a_replay_is_due_when_it_was_recorded():
         ({"protocol": "http2"}, "GET / over HTTP/2"),
     ],
 )
-def test_the_load_connects_as_the_keys_say_and_its_description_says_it(keys, description):
+def test_keys_configure_the_connections(keys, description):
     test = latency(**keys)
     load = load_of(test)
     assert [one.closes for one in load.requests] == ["clients" in keys]
@@ -62,6 +62,6 @@ def test_the_load_connects_as_the_keys_say_and_its_description_says_it(keys, des
     assert other.closes == ("clients" in keys)
 
 
-def test_a_closed_loop_over_http2_has_one_connection():
+def test_http2_closed_loop_has_one_connection():
     test = a_test("throughput", duration="1s", connections=8, protocol="http2")
     assert test.condition == "with 8 requests at once over one connection"

@@ -21,7 +21,7 @@ def stream(**keys):
     return a_test("stream", **{"streams": 100, "rate": 125, "duration": "8s", **keys})
 
 
-def test_streams_are_read_while_another_path_is_asked_for():
+def test_streams_run_beside_other_requests():
     found = stream(path="/events?generator=sync", events=20, every="25ms", meanwhile="/json")
     load = load_of(found)
     assert (load.protocol, [one.path for one in load.requests], load.rate) == ("events", ["/json"], 125)
@@ -38,7 +38,7 @@ def test_streams_are_read_while_another_path_is_asked_for():
     assert (found.quick().pace.duration_s, found.quick().work.length_s) == (4, 0.25)
 
 
-def test_the_answers_to_both_are_checked_and_the_project_is_addressed_by_its_host_in_both():
+def test_both_answers_are_checked():
     found = stream()
     assert [one.path for one in found.requests] == ["/", "/either/events?events=40&every=50"]
     named = tuple(dataclasses.replace(one, headers=(("Host", "mine.org"),)) for one in found.requests)
@@ -47,11 +47,11 @@ def test_the_answers_to_both_are_checked_and_the_project_is_addressed_by_its_hos
     assert [one.headers for one in (*load.requests, load.streams.request)] == [(("Host", "mine.org"),)] * 2
 
 
-def test_the_time_left_counts_what_is_streamed_before_and_after():
+def test_remaining_time_includes_whole_streams():
     assert stream(events=100).planned_s - stream(events=40).planned_s == pytest.approx(2 * (5 - 2))
 
 
-def test_clients_may_leave_in_the_middle_and_others_read_slowly():
+def test_clients_may_leave_or_read_slowly():
     found = stream(leave="1s", slow=5, pause="3s", size=100_000)
     load = load_of(found)
     assert (load.streams.leave_s, load.streams.endings.path, load.streams.pause_s) == (1, "/events/ended", 0)
@@ -68,7 +68,7 @@ def test_clients_may_leave_in_the_middle_and_others_read_slowly():
     assert not found.same_as(stream(leave="1s"))
 
 
-def test_what_becomes_of_views_is_known_where_clients_leave():
+def test_views_of_disconnected_clients_are_known():
     leaving, staying, slowly = stream(leave="1s"), stream(), stream(slow=5)
     assert [leaving.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [True, True, False]
     assert [slowly.has_metric(one) for one in (ENDED, IN_TIME, SERVED)] == [False, False, True]
@@ -76,7 +76,7 @@ def test_what_becomes_of_views_is_known_where_clients_leave():
     assert [metric.name for metric in leaving.judged] == [EVENTS_PER_S.name, ENDED.name, "p99_ms"]
 
 
-def test_a_search_is_for_the_most_streams_next_to_the_same_rate_of_other_requests():
+def test_search_varies_only_the_streams():
     found = a_test("stream-capacity", start_rate=20, rate=50)
     objective, plan = found.search
     assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)
@@ -101,7 +101,7 @@ def test_search_without_request_limit_stays_short():
     assert plan.long_s == 10
 
 
-def test_it_is_judged_by_how_many_events_come_how_late_they_are_and_what_others_feel():
+def test_search_judges_events_with_requests():
     assert [metric.name for metric in stream().judged] == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
     assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # of 750 requests
     assert stream().decisive is EVENTS_PER_S
@@ -134,7 +134,7 @@ def test_figures_of_streams_are_read(tried):
     assert EVENTS.count(tried()) == 16_000
 
 
-def test_streams_that_never_began_are_infinitely_slow_and_events_that_never_came_infinitely_late(tried):
+def test_missing_events_are_infinitely_late(tried):
     few = {"begun": 100, "answered": 20, "unanswered": 80, "whole": 20, "events": 800}
     assert FIRST_P50.read(tried(**few)) == inf
     half = tried({"first_event": histogram_of({5_000: 40, 2_000_000: 40})}, **{**few, "answered": 80, "unanswered": 20})
@@ -145,7 +145,7 @@ def test_streams_that_never_began_are_infinitely_slow_and_events_that_never_came
     assert DELAY_P99.read(one_of_200) == pytest.approx(1, rel=0.001)
 
 
-def test_views_that_never_ended_are_infinitely_late(tried):
+def test_unended_views_are_infinitely_late(tried):
     def left(views, ended, late):
         return tried(
             {"view_ended": histogram_of({90_000: ended})},
@@ -158,14 +158,14 @@ def test_views_that_never_ended_are_infinitely_late(tried):
     assert ENDED.read(left(19, 19, 0)) is None
 
 
-def test_slow_clients_that_are_served_are_a_share_of_all(tried):
+def test_served_slow_clients_are_a_share(tried):
     trial = tried()
     slow = dataclasses.replace(trial.result.streams, begun=10, whole=6, broken=3, cut=1)
     assert SERVED.read(dataclasses.replace(trial, result=dataclasses.replace(trial.result, slow_streams=slow))) == 60
     assert SERVED.read(trial) is None
 
 
-def test_too_few_or_what_the_generator_may_have_delayed_is_not_known(tried):
+def test_doubtful_stream_metrics_are_unknown(tried):
     assert (FIRST_P90.read(tried(begun=99, answered=99)), DELAY_P99.read(tried(events=999))) == (None, None)
     late = tried(reading_lag_ms={**NOTHING, "p50": 0.1, "p99": 3.1})
     assert (DELAY_P50.read(late), DELAY_P99.read(late)) == (1, None)
@@ -175,7 +175,7 @@ def test_too_few_or_what_the_generator_may_have_delayed_is_not_known(tried):
     assert EVENTS.count(without) == 0
 
 
-def test_memory_is_the_growth_of_all_processes_to_their_peak(tried):
+def test_memory_is_growth_to_the_peak(tried):
     master, worker = (
         Process("web", "web", pid, 1.0, peak, peak - 1, 10, idle_rss_mb=idle)
         for pid, peak, idle in ((1, 20.0, 20.0), (2, 60.0, 50.0))

@@ -15,7 +15,7 @@ def rows(run):
     return {(row["label"], row["test"]): row for row in summary(run)}
 
 
-def test_a_row_for_each_setup_and_test_has_the_means_over_blocks(build_run):
+def test_rows_have_means_over_blocks(build_run):
     run = build_run(blocks=5)
     found = rows(run)
     assert list(found) == [(label, test) for label in FIVE for test in ("latency", "throughput")]
@@ -29,7 +29,7 @@ def test_a_row_for_each_setup_and_test_has_the_means_over_blocks(build_run):
     assert found["gunicorn", "latency"]["p99.9_ms"] == ""  # 3,000 requests: three beyond it
 
 
-def test_of_one_block_cost_is_per_request_answered_well_by_role_and_in_total_without_interval(build_run):
+def test_cost_of_one_block_lacks_interval(build_run):
     row = rows(build_run(blocks=1))["daphne-redis", "latency"]
     # Block 1: 1.01 times 3 + 6 + 1.5 CPU seconds for 3,000 requests; 3 processes of 60 MB and 6,000 switches each.
     assert float(row["web_cpu_ms_per_request"]) == pytest.approx(1.01)
@@ -41,7 +41,7 @@ def test_of_one_block_cost_is_per_request_answered_well_by_role_and_in_total_wit
     assert (row["p50_ms_low"], row["p50_ms_high"]) == ("", "")
 
 
-def test_an_invalid_trial_is_counted_and_never_averaged_in(build_run):
+def test_invalid_trial_is_counted_not_averaged(build_run):
     lost = (("daphne", "latency", 1), ("daphne", "latency", 2))
     clean = rows(build_run(name="clean"))["uvicorn", "latency"]
     found = rows(build_run(name="repeated", invalid=(("uvicorn", "latency", 1),), lost=lost))
@@ -52,20 +52,20 @@ def test_an_invalid_trial_is_counted_and_never_averaged_in(build_run):
     assert daphne["p50_ms"] == daphne["rps"] == daphne["cpu_ms_per_request"] == ""
 
 
-def test_failed_requests_are_counted_with_those_never_answered(build_run):
+def test_failed_requests_include_unanswered_ones(build_run):
     fail = replaced(ok=lambda result: result.ok - 30, unfinished=10, errors={"status": 15, "timeout": 5})
     row = rows(build_run(change=fail))["daphne-redis", "latency"]
     assert (row["sent"], row["ok"], row["failed"]) == ("6000", "5940", "60")
 
 
-def test_an_engine_that_knows_no_intended_send_gives_its_service_time(build_run):
+def test_loadtest_gives_service_time(build_run):
     times = {"response_time_ms": dict(NOTHING), "service_time_ms": {**NOTHING, "p50": 7.0}}
     run = build_run(change=replaced(latency_of="service_time", **times))
     assert float(rows(run)["gunicorn", "latency"]["p50_ms"]) == pytest.approx(7)
     assert Results(run).latency("latency") == "service time"
 
 
-def test_the_columns_are_those_of_what_the_run_tested(build_run):
+def test_columns_match_the_tests(build_run):
     columns = set(summary(build_run())[0])
     assert {"unverified", "p50_ms", "rps", "cpu_ms_per_request", "redis_cpu_ms_per_request"} <= columns
     assert columns.isdisjoint({"capacity_rps", "capacity_users", "recovery_s", "memory_before_mb", "away_p50_s"})

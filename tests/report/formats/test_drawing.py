@@ -20,14 +20,14 @@ def charts(run_builder, tmp_path_factory):
     return {chart.name: (chart, render.svg(chart.spec)) for chart in pages.compose(Results(run)).charts}
 
 
-def test_a_shorter_drawing_is_the_same_picture(charts):
+def test_shorter_drawing_is_the_same_picture(charts):
     for name, (chart, long) in charts.items():
         short = drawing.file(long, chart.alt)
         assert len(short) < len(long) / 2, name
         assert vl_convert.svg_to_png(short) == vl_convert.svg_to_png(long), name
 
 
-def test_a_drawing_is_one_image_with_its_words_and_dark_on_dark_pages(charts):
+def test_drawing_is_one_accessible_image(charts):
     for chart, long in charts.values():
         root = ET.fromstring(drawing.file(long, chart.alt))
         assert (root.get("role"), root.get("aria-label")) == ("img", chart.alt)
@@ -41,7 +41,7 @@ def test_a_drawing_is_one_image_with_its_words_and_dark_on_dark_pages(charts):
 
 
 @pytest.mark.parametrize("theme", [lambda colour: colour, DARK.__getitem__], ids=["light", "dark"])
-def test_marks_stand_out_from_the_bands_at_three_to_one(theme):
+def test_marks_contrast_with_bands(theme):
     """A band covers three quarters of what is behind it."""
     for behind in (BAND, NOISE):
         over, under = parts(theme(behind)), parts(theme(PAPER))

@@ -61,7 +61,7 @@ def written(run, draw):
     return Document(html(content, {chart.name: draw(chart) for chart in content.charts}))
 
 
-def test_nothing_is_loaded_from_anywhere_and_it_stays_small(usual):
+def test_page_is_small_without_external_files(usual):
     assert [a for _, a in usual.elements if "src" in a or "srcset" in a or "data" in a] == []
     assert usual.all("link") == []
     assert set(re.findall(r"https?://[^\s\"'<)]+", usual.source)) <= {"http://www.w3.org/2000/svg"}
@@ -71,7 +71,7 @@ def test_nothing_is_loaded_from_anywhere_and_it_stays_small(usual):
     assert len(usual.source.encode()) < 400_000
 
 
-def test_it_answers_top_down_and_each_metric_heads_its_group_of_verdicts(usual):
+def test_verdicts_are_grouped_by_metric(usual):
     sections = [attributes["id"] for attributes in usual.all("section") if "id" in attributes]
     assert " ".join(sections) == "verdicts latency throughput capacity cost every compared invalid repeat"
     for name in ("verdicts", "latency", "throughput", "capacity", "cost"):
@@ -84,7 +84,7 @@ def test_it_answers_top_down_and_each_metric_heads_its_group_of_verdicts(usual):
     assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
 
 
-def test_it_can_be_read_without_eyes_and_without_a_mouse(usual):
+def test_page_works_without_sight_or_mouse(usual):
     assert len(usual.all("caption")) == len(usual.all("table")) > 5
     assert {attributes.get("scope") for attributes in usual.all("th")} == {"col", "row", "rowgroup"}
     for attributes in (one for one in usual.all("div") if one.get("class") == "scroll"):
@@ -99,7 +99,7 @@ def test_it_can_be_read_without_eyes_and_without_a_mouse(usual):
     assert len(charts) == len(usual.all("figure")) == 10
 
 
-def test_it_says_how_to_repeat_the_run(usual):
+def test_page_shows_how_to_repeat(usual):
     assert "python -m loadtests run first-look --seed 7" in usual.text
     assert "git checkout 0123456789abcdef0123456789abcdef01234567" in usual.text
     assert "WORKERS=1 python -m loadtests run" in usual.text
@@ -121,12 +121,12 @@ MACHINE = {"memory_mb": 24000, "governor": None, "sysctl": {"net.ipv4.tcp_tw_reu
     ],
     ids=["no seed", "another stack", "machine", "uncommitted", "no revision"],
 )
-def test_what_is_known_of_the_run_is_described(page, record, says):
+def test_page_describes_the_run(page, record, says):
     text = page(record=record).text
     assert [words for words in says if words not in text] == []
 
 
-def test_an_invalid_trial_is_shown_with_its_reason_in_no_figure_and_last(page):
+def test_invalid_trial_comes_last_with_reason(page):
     lost = (("gunicorn", "latency", 1), ("gunicorn", "latency", 2))
     found = page(labels=("gunicorn", "daphne"), blocks=2, lost=lost)
     assert "the generator was at 97% of its core, at most 85%. Lower the rate & <try> again." in found.text
@@ -136,7 +136,7 @@ def test_an_invalid_trial_is_shown_with_its_reason_in_no_figure_and_last(page):
     assert rows[:2] == ["daphne", "gunicorn"]
 
 
-def test_texts_of_the_study_are_escaped_and_what_is_long_is_folded(page):
+def test_study_texts_are_escaped(page):
     setups = {"gunicorn": SetupRecord("", "wsgi", "[program:gunicorn]\ncommand = gunicorn <x>")}
     study = {"title": "<script>x</script> & more", "question": "Is 1 < 2?"}
     found = page(study=study, record={"setups": setups}, lost=(("gunicorn", "latency", 1),))
@@ -148,7 +148,7 @@ def test_texts_of_the_study_are_escaped_and_what_is_long_is_folded(page):
     assert "command = gunicorn <x>" in found.text
 
 
-def test_a_difference_inside_the_noise_is_grey(page):
+def test_difference_inside_noise_is_grey(page):
     alike = slowed({"gunicorn-again": 1.1, "uvicorn": 1.1 / 1.5})
     found = page(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=10, aa=True, change=alike)
     p50 = found.source.partition('scope="rowgroup" colspan="5">p50 response time')[2].split("<tr")[1]
@@ -157,13 +157,13 @@ def test_a_difference_inside_the_noise_is_grey(page):
     assert "bad" not in p50
 
 
-def test_many_in_front_are_reported_by_who_is_not(page):
+def test_many_leaders_name_the_others(page):
     labels = tuple(f"s{number}" for number in range(8))
     alike = slowed(lambda label, test, block: (10 if label == "s7" else 1) / (2 + 0.5 * labels.index(label)))
     assert "all but s7" in page(labels=labels, tests=("latency",), blocks=10, change=alike).text
 
 
-def test_no_panel_of_the_throughput_has_more_lines_than_a_reader_can_follow(build_run):
+def test_throughput_panels_have_few_lines(build_run):
     spec = chart(build_run(labels=tuple(f"setup-{number}" for number in range(20)), blocks=1), "over-time").spec
     drawn = [spec["datasets"][panel["layer"][1]["data"]["name"]] for panel in spec["vconcat"]]
     named = [{row["label"] for row in rows} for rows in drawn]

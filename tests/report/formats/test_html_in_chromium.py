@@ -80,28 +80,28 @@ def probe(opened):
     return opened(aa=True, tests=("latency", "throughput", "capacity"), change=change)
 
 
-def test_the_page_loads_nothing_and_names_all(probe):
+def test_page_loads_nothing_in_browser(probe):
     found = probe(1200)
     assert (found["loaded"], found["errors"], found["unnamed"]) == ([], [], 0)
     assert all(found["folded"])
 
 
 @pytest.mark.parametrize("width", [320, 400, 700])
-def test_a_narrow_window_scrolls_tables_and_charts_but_not_the_page_and_cuts_no_verdict(probe, width):
+def test_narrow_window_scrolls_only_tables(probe, width):
     found = probe(width)
     assert found["page"] <= found["width"] == width
     assert max(found["verdicts"]) <= width
 
 
 @pytest.mark.parametrize("width", [720, 1200])
-def test_a_wide_window_has_a_chart_at_once_and_shows_all_whole(probe, width):
+def test_wide_window_shows_whole_charts(probe, width):
     found = probe(width)
     assert found["chart"] < 500
     assert max(found["drawings"]) <= width
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_all_texts_and_marks_stand_out_from_the_page(probe, theme):
+def test_texts_contrast_with_the_page(probe, theme):
     """Texts at 4.5 to 1 and graphics at 3 to 1, as WCAG 2 asks."""
     found = probe(1200, dark=theme == "dark")
     page = found["text"][0][1]
@@ -113,7 +113,7 @@ def test_all_texts_and_marks_stand_out_from_the_page(probe, theme):
     assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
 
 
-def test_many_setups_leave_room_on_a_narrow_page(opened):
+def test_many_setups_fit_narrow_page(opened):
     found = opened(labels=("gunicorn", *(f"some-server-{number}" for number in range(18)), "uvicorn"))(400)
     assert found["errors"] == []
     assert found["page"] <= found["width"] == 400

@@ -15,7 +15,7 @@ def printed(run, **options):
     return text.getvalue()
 
 
-def test_it_is_plain_and_aligned_where_it_is_not_a_terminal(build_run):
+def test_piped_output_is_plain(build_run):
     text = printed(build_run(blocks=6, aa=True, study={"title": "[bold]x[/bold] [/]"}))
     assert "\x1b" not in text
     assert "[bold]x[/bold] [/]" in text  # which is no markup
@@ -28,7 +28,7 @@ def test_it_is_plain_and_aligned_where_it_is_not_a_terminal(build_run):
     assert len(ends) == 1  # the first column of figures is flush right
 
 
-def test_invalid_trials_and_failed_requests_are_named(build_run):
+def test_failed_trials_are_named(build_run):
     change = replaced("uvicorn", "latency", errors={"status": 30}, ok=2970)
     run = build_run(lost=(("daphne", "latency", 1), ("daphne", "latency", 2)), change=change)
     text = printed(run)
@@ -45,7 +45,7 @@ def test_a_narrow_terminal_keeps_every_figure(build_run):
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_columns_are_left_out_rather_than_folded(build_run, width):
+def test_columns_are_omitted_not_folded(build_run, width):
     run = build_run(blocks=2, aa=True, tests=("latency", "throughput", "capacity"))
     text = printed(run, force_terminal=True, width=width, color_system=None)
     lines = text.splitlines()

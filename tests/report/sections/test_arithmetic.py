@@ -60,7 +60,7 @@ def by_label(found):
     return {one.label: one for one in found}
 
 
-def test_threads_and_pools_over_the_origins_mean_latency_are_the_most_there_can_be(results):
+def test_concurrency_over_latency_is_the_ceiling(results):
     found = by_label(waiting(results(), CLOSED))
     # Of the fourth neither threads nor a pool are known, and the test has no more connections than 100.
     assert {label: (one.own.limit, one.effective.reason, round(one.expected, 2)) for label, one in found.items()} == {
@@ -71,14 +71,14 @@ def test_threads_and_pools_over_the_origins_mean_latency_are_the_most_there_can_
     assert all(one.agrees for one in found.values())
 
 
-def test_they_agree_within_three_percent_or_what_chance_makes_of_a_count(results):
+def test_tolerance_is_three_percent_or_chance(results):
     assert not by_label(waiting(results(few=15.0), CLOSED))["few"].agrees  # 5.3%
     few = by_label(waiting(results(few=15.0, answers=500, name="few"), CLOSED))["few"]  # 1,000 in two blocks
     assert few.tolerance == pytest.approx(2 / 1000**0.5)
     assert few.agrees
 
 
-def test_at_a_fixed_rate_no_more_is_answered_than_was_really_sent(results):
+def test_fixed_rate_limits_the_ceiling(results):
     made = results(FIXED, many=39.6, free=39.6)
     found = by_label(waiting(made, FIXED))
     assert found["many"].sent == found["many"].expected == 39.6  # of 40: what random moments made of it
@@ -99,18 +99,18 @@ def test_at_a_fixed_rate_no_more_is_answered_than_was_really_sent(results):
         (SLOW, dataclasses.replace(SLOW, t=20.0)),
     ],
 )
-def test_only_of_an_origin_that_is_well_and_always_as_slow_a_mean_says_all(results, stages):
+def test_only_constant_origins_have_arithmetic(results, stages):
     assert waiting(results(stages=stages), CLOSED) == []
 
 
-def test_what_fetches_nothing_waits_for_no_origin(results):
+def test_views_without_fetches_have_no_ceiling(results):
     other = CLOSED.with_requests((Request("GET /", path="/"),))
     made = results(other)
     assert waiting(made, other) == []
     assert arithmetic.section(made) is None
 
 
-def test_it_is_printed_and_drawn_next_to_the_measurement(results):
+def test_arithmetic_appears_beside_measurement(results):
     made = results(pool=25.0)
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts
@@ -127,6 +127,6 @@ def test_it_is_printed_and_drawn_next_to_the_measurement(results):
     assert "arithmetic" in [one.name for one in page_of(made).sections]
 
 
-def test_what_was_not_seen_is_not_reported_and_who_was_given_up_is_not_held_to_it(results):
+def test_unseen_origin_has_no_row(results):
     [table] = arithmetic.section(results(rested=None, unfinished=1)).tables
     assert {(row[8].text, row[6].tone) for row in table.rows} == {("", "")}

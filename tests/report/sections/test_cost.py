@@ -26,7 +26,7 @@ def cost(build_run):
     return of
 
 
-def test_a_million_requests_cost_their_cpu_time_by_the_price_given_or_the_studys(cost):
+def test_price_of_option_or_study_applies(cost):
     rows, text = cost(price=0.072)
     # 3.03 CPU seconds for 3,000 requests: 1.01 ms each, 0.28056 core-hours a million.
     assert rows["gunicorn"][MILLION].text == "0.0202"
@@ -36,7 +36,7 @@ def test_a_million_requests_cost_their_cpu_time_by_the_price_given_or_the_studys
     assert cost(price=2.0, study=study, name="other")[0]["gunicorn"][MILLION].text == "0.561"
 
 
-def test_several_processes_of_a_role_show_how_they_shared(cost):
+def test_processes_show_their_shares(cost):
     def four(trial):
         web = next(one for one in trial.processes if one.role == "web")
         counts = enumerate((None, 600, 1800, 0))
@@ -54,7 +54,7 @@ def service(trial, role):
     return dataclasses.replace(trial.processes[0], role=role, name=role, charged=False, **figures)
 
 
-def test_what_stands_next_to_a_setup_is_shown_and_in_no_other_figure(cost):
+def test_services_have_separate_columns(cost):
     alone, text = cost(name="alone")
     assert "not charged" not in text
     assert "--price" in text  # without which there is no column of costs
@@ -66,7 +66,7 @@ def test_what_stands_next_to_a_setup_is_shown_and_in_no_other_figure(cost):
     assert rows["gunicorn"] == alone["gunicorn"]
 
 
-def test_a_role_that_one_setup_pays_for_and_another_does_not_has_two_columns(cost):
+def test_differently_charged_role_has_two_columns(cost):
     def with_redis(trial):
         return (*trial.processes, *([service(trial, "redis")] if trial.label == "gunicorn" else []))
 

@@ -49,7 +49,7 @@ def rows(chart):
     return drawn(chart, "load")
 
 
-def test_there_is_one_chart_with_a_point_for_each_setup_rate_and_percentile(charts):
+def test_chart_has_point_per_setup(charts):
     [chart] = charts(*map(at, RATES), aa=True)
     assert {(row["label"], row["load"], row["percentile"]) for row in rows(chart)} == {
         (label, rate, key) for label in ("gunicorn", "uvicorn") for rate in RATES for key in ("p50", "p99")
@@ -82,7 +82,7 @@ def test_there_is_none_of_fewer_rates(charts, tests):
         ([arriving(0.5), arriving(2.0), arriving(8.0)], "new users per second", "2.07 at 0.5/s, 2.07 at 2/s and 2.07"),
     ],
 )
-def test_users_are_a_load_as_requests_are(charts, tests, axis, reported):
+def test_users_count_as_load(charts, tests, axis, reported):
     [chart] = charts(*tests, change=None)
     assert f"over {axis}, the journey questionnaire at /questionnaire/. p50, gunicorn: {reported}" in chart.alt
     assert f'"title": "{axis}"' in json.dumps(chart.spec)
@@ -95,13 +95,13 @@ def test_users_are_a_load_as_requests_are(charts, tests, axis, reported):
         ([users(4), users(16), users(64)], {4, 16}, "; uvicorn at 64 users: 25.00% failed"),
     ],
 )
-def test_a_line_ends_with_the_last_load_that_is_held(charts, tests, held, says):
+def test_line_ends_at_last_sustained_load(charts, tests, held, says):
     [chart] = charts(*tests, change=overloaded)
     assert {row["load"] for row in rows(chart) if row["label"] == "uvicorn"} == held
     assert says in chart.alt
 
 
 @pytest.mark.parametrize("shape", [{"blocks": 0}, {"blocks": 1}, {"labels": ("gunicorn",)}])
-def test_any_shape_of_run_can_be_drawn(charts, shape):
+def test_any_run_can_be_drawn(charts, shape):
     for chart in charts(*map(at, RATES), **shape):
         render.svg(chart.spec)

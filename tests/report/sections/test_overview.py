@@ -36,7 +36,7 @@ def with_evidence(trial, **values):
         ((0, 0), False, "one after the other for each test, in shuffled order.", "slice"),
     ],
 )
-def test_how_the_setups_took_turns_is_said(results_of, slices, interleave, says, not_said):
+def test_turns_of_setups_are_described(results_of, slices, interleave, says, not_said):
     def sliced(trial):
         return with_evidence(trial, calibration_s=(0.1,) * slices[trial.test == "throughput"])
 
@@ -45,7 +45,7 @@ def test_how_the_setups_took_turns_is_said(results_of, slices, interleave, says,
     assert not_said not in said
 
 
-def test_the_speed_of_every_machine_is_reported(results_of, other_host):
+def test_calibration_of_machines_is_reported(results_of, other_host):
     here = HostConditions("", True, 0.0, 0, None, (0.1, 0.2))
     redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
 
@@ -59,7 +59,7 @@ def test_the_speed_of_every_machine_is_reported(results_of, other_host):
     assert "; on the machine that the load came from 1.00 to 2.00 ×; on ssh://redis 1.00 to 1.00 ×." in reported
 
 
-def test_what_ran_where_on_two_machines_and_what_the_network_took(results_of, other_host):
+def test_two_machines_with_network_are_described(results_of, other_host):
     results = results_of(servers=other_host)
     [reported] = overview.two_machines(results)
     assert reported.startswith("Servers on ssh://bench@10.0.0.2 (")
@@ -68,7 +68,7 @@ def test_what_ran_where_on_two_machines_and_what_the_network_took(results_of, ot
     assert "The load came from another machine" in overview.section(results).paragraphs[0]
 
 
-def test_of_one_machine_nothing_is_said_of_two_even_where_a_way_over_ssh_led_back(build_run, results_of, other_host):
+def test_one_machine_mentions_no_second(build_run, results_of, other_host):
     back = {"same_machine": True, "round_trip_ms": None, "megabits_per_s": None}
     [reported] = overview.two_machines(results_of(servers=dataclasses.replace(other_host, **back)))
     assert "load from the same machine (" in reported
@@ -77,7 +77,7 @@ def test_of_one_machine_nothing_is_said_of_two_even_where_a_way_over_ssh_led_bac
 
 
 @pytest.mark.parametrize(("generator", "said"), [((1,), ", as did the load generator."), ((3,), ".")])
-def test_where_services_ran_that_were_not_with_the_servers(results_of, generator, said):
+def test_remote_services_are_described(results_of, generator, said):
     def served(trial):
         cores = {**trial.cores, "generator": generator, "services": (1, 2)}
         return dataclasses.replace(trial, cores=cores) if trial.label == "uvicorn" else trial

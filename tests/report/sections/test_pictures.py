@@ -61,7 +61,7 @@ def rows(chart, *keys):
     return next((rows for rows in found if "usual" not in rows[0]), [])
 
 
-def test_there_is_a_picture_of_the_block_in_the_middle_for_each_setup_in_each_test(results_of):
+def test_each_cell_has_median_block_picture(results_of):
     charts = pictures.section(results_of(tests=("latency", "throughput"), blocks=3)).charts
     assert {(chart.name, chart.caption) for chart in charts} == {
         (f"seconds-{test}-{label}", f"{label} in {test}, second by second, in block 2.")
@@ -75,29 +75,29 @@ def test_there_is_a_picture_of_the_block_in_the_middle_for_each_setup_in_each_te
     ("name", "heading"),
     [("in use", "connections of the pool in use"), ("connections", "connections to the database")],
 )
-def test_gauges_are_of_a_pool_or_of_a_database(picture, name, heading):
+def test_gauges_show_pool_or_database(picture, name, heading):
     chart = picture(gauges={name: ((0.5, 3), (1.5, 4))})
     assert [row["value"] for row in rows(chart, "text", "value")] == [3, 4]
     assert any(panel["title"]["text"].startswith(heading) for panel in chart.spec["vconcat"])
 
 
-def test_margins_are_for_the_longest_name_even_where_a_role_alone_has_no_legend(picture):
+def test_margins_fit_the_longest_name(picture):
     chart = picture(meanwhile=Meanwhile((CpuSample(1.5, {"a-long-role": 1.0}),), None))
     assert chart.spec["config"]["padding"]["right"] == 12 + len("a-long-role")
 
 
-def test_there_is_none_of_runs_of_earlier_and_of_few_seconds(build_run, results_of):
+def test_short_runs_have_no_pictures(build_run, results_of):
     assert pictures.section(Results(build_run(labels=LABELS, name="earlier"))) is None
     assert pictures.section(results_of(range(2))) is None
 
 
 @pytest.mark.parametrize(("seconds", "drawn"), [(4, []), (5, ["over-time-throughput"])])
-def test_a_few_moments_are_no_course_of_a_throughput(results_of, seconds, drawn):
+def test_few_moments_make_no_curve(results_of, seconds, drawn):
     results = results_of(range(seconds), tests=("throughput",))
     assert [chart.name for chart in throughput.charts(results, results.test("throughput"))] == drawn
 
 
-def test_answers_stand_on_one_another_by_status_with_what_failed_on_top(results_of):
+def test_answers_stack_by_status(results_of):
     section = pictures.section(results_of(of=lambda t: second(t, 90, _503=8, stale=30)))
     first = [row for row in rows(section.charts[0], "good") if row["t"] == 0]
     assert [(row["name"], row["low"], row["high"], row["good"]) for row in first] == [
@@ -108,7 +108,7 @@ def test_answers_stand_on_one_another_by_status_with_what_failed_on_top(results_
     assert "X-Stale" in section.paragraphs[1]
 
 
-def test_times_and_requests_in_flight_are_lines_in_front_of_the_origins_stages(picture):
+def test_lines_cross_the_origins_stages(picture):
     chart = picture(meanwhile=observed(10))
     lines = {(row["name"], row["value"]) for row in rows(chart, "name", "value")}
     assert lines == {("p50", 2.0), ("p95", 4.0), ("p99", 8.0)}
@@ -126,19 +126,19 @@ def test_times_and_requests_in_flight_are_lines_in_front_of_the_origins_stages(p
     assert "the origin: 200 after 1000 ms, 503 after 50 ms and 200 after 1000 ms" in chart.alt
 
 
-def test_a_long_test_has_several_seconds_in_a_column(picture):
+def test_long_test_merges_seconds(picture):
     columns = rows(picture(range(150), lambda t: second(t, 300 + 30 * (t % 3))), "text", "t2")
     assert len(columns) == 50
     assert columns[0]["text"].startswith("gunicorn: seconds 1 to 3: 330/s 200, p50 2.00 ms")
 
 
-def test_of_many_setups_some_are_drawn_and_that_is_said(results_of):
+def test_many_setups_show_only_some(results_of):
     section = pictures.section(results_of(labels=tuple(f"setup-{number}" for number in range(11))))
     assert len(section.charts) == pictures.MOST_SETUPS
     assert section.paragraphs[-1] == "Of 11 setups in latency the best 8 are drawn."
 
 
-def test_a_picture_is_valid_light_and_folded_in_the_page(results_of):
+def test_picture_is_valid_html(results_of):
     results = results_of(range(120), lambda t: second(t, 300, 2.0 + t % 7, _503=3), observed(120))
     page = page_of(results)
     [chart, _] = pictures.section(results).charts

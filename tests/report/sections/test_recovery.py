@@ -44,7 +44,7 @@ def results(build_run):
     return results
 
 
-def test_the_times_to_recover_stand_in_the_table_of_verdicts_and_next_to_what_was_lost(results):
+def test_recovery_times_are_in_verdicts(results):
     page = page_of(results(gunicorn=29, uvicorn=23))
     [table] = section(page, "verdicts").tables
     [row] = table.rows
@@ -57,13 +57,13 @@ def test_the_times_to_recover_stand_in_the_table_of_verdicts_and_next_to_what_wa
     ]
 
 
-def test_that_requests_fail_while_the_origin_does_is_no_rate_that_cannot_be_held(results):
+def test_failures_during_outage_are_allowed(results):
     standing = results(gunicorn=29, uvicorn=23).standings["gunicorn", "stumble"]
     assert (standing.overload, standing.fails) == (None, False)
     assert standing.failed > 0.1
 
 
-def test_one_that_never_recovers_has_not_reached_it(results):
+def test_missing_recovery_is_not_reached(results):
     found = results(gunicorn=29, uvicorn=60)
     page = page_of(found)
     [table] = section(page, "verdicts").tables
@@ -72,6 +72,6 @@ def test_one_that_never_recovers_has_not_reached_it(results):
     assert "recovery_s" in summary(found)[0]
 
 
-def test_a_quick_look_is_as_long_as_the_recipe_is():
+def test_quick_run_plays_whole_recipe():
     assert (STUMBLE.quick().pace.duration_s, STUMBLE.quick().warmup_s) == (40.0, 1.0)
     assert not STUMBLE.can_interleave

@@ -40,7 +40,7 @@ def results(build_run):
     return build
 
 
-def test_each_request_has_a_row_for_each_setup_the_most_frequent_first(results):
+def test_frequent_requests_come_first(results):
     table, _ = requests.section(results(*MIX)).tables
     assert list(map(texts, table.rows)) == [
         ["GET /often", "gunicorn", "2.50", "25.0", "2,600", "0"],
@@ -51,7 +51,7 @@ def test_each_request_has_a_row_for_each_setup_the_most_frequent_first(results):
     assert table.caption.endswith(", ms: a mix of 2 requests at 300 requests per second, at random moments")
 
 
-def test_of_very_many_the_most_frequent_are_shown(results):
+def test_rare_requests_are_omitted(results):
     many = [Request(f"GET /{number}", path=f"/{number}", weight=number + 1) for number in range(20)]
 
     asked = tuple(of_request(one.name, 1.0, 1, 1) for one in many)
@@ -62,7 +62,7 @@ def test_of_very_many_the_most_frequent_are_shown(results):
     assert table.folded
 
 
-def test_a_run_without_a_mix_has_no_such_section_and_differs_from_one_with_it(results):
+def test_run_without_mix_has_no_section(results):
     one, mix = results(Request("GET /", path="/"), change=None), results(*MIX, name="mix")
     assert requests.section(one) is None
     assert not one.tests[0].same_as(mix.tests[0])

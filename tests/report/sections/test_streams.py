@@ -42,7 +42,7 @@ def results(build_run):
     return Results(build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(hundred,), change=change, blocks=4))
 
 
-def test_streams_stand_next_to_what_others_feel(results):
+def test_streams_appear_beside_other_requests(results):
     page = page_of(results)
     [table] = section(page, "stream").tables
     found = {label: dict(zip(table.columns, row, strict=True)) for label, row in rows_of(table).items()}
@@ -58,7 +58,7 @@ def test_streams_stand_next_to_what_others_feel(results):
     assert not any("not reached ms" in answer for answer in answers)
 
 
-def test_a_wall_of_threads_is_reported_in_the_verdicts(results):
+def test_thread_limit_appears_in_verdicts(results):
     page = page_of(results)
     [table] = section(page, "verdicts").tables
     rows = {row[1].text: [field.text for field in row[2:4]] for row in table.rows if row[0].text == "uvicorn"}
@@ -69,7 +69,7 @@ def test_a_wall_of_threads_is_reported_in_the_verdicts(results):
     assert known <= set(summary(results)[0])
 
 
-def test_what_became_of_views_and_of_slow_clients_stands_below(build_run):
+def test_views_with_slow_clients_follow(build_run):
     tests = (a_test("stream", "leaving", leave="1s", **STREAM), a_test("stream", "slow", slow=5, **STREAM))
 
     def change(label, test, _block, result):
@@ -90,7 +90,7 @@ def test_what_became_of_views_and_of_slow_clients_stands_below(build_run):
     assert {"view_ended_p50_ms", "views_ended_in_time_percent", "slow_served_percent"} <= set(summary(run)[0])
 
 
-def test_the_page_of_a_search_begins_with_the_most_streams(build_run):
+def test_search_page_starts_with_most_streams(build_run):
     page = page_of(build_run(labels=("gunicorn", "uvicorn"), tests=(a_test("stream-capacity"),), blocks=3))
     assert page.top.lead[0].startswith("Most streams at once within delay p99<100ms, p99<500ms: ")
     assert {"streams", "limited by"} <= set(section(page, "stream-capacity").tables[0].columns)

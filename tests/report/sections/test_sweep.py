@@ -59,7 +59,7 @@ def drawn(results, name):
     return {row["label"]: row for row in chart.spec["datasets"][chart.spec["data"]["name"]]}
 
 
-def test_the_cheapest_cell_within_noise_of_the_best_is_advised_and_marked_on_every_map(swept):
+def test_cheapest_good_cell_is_recommended(swept):
     found = swept(noise=0.3, tests=("throughput",))
     answer = advised(found)
     assert answer.startswith("2 workers × 1 thread is within noise of the best (×0.9")
@@ -71,7 +71,7 @@ def test_the_cheapest_cell_within_noise_of_the_best_is_advised_and_marked_on_eve
         assert rows["2w-1t"]["text"].endswith("advised")
 
 
-def test_where_no_cell_is_good_in_everything_both_are_named(swept):
+def test_conflicting_measures_name_both_cells(swept):
     def one_worker_is_quick(label, test, block, result):
         if test != "latency":
             return result
@@ -84,20 +84,20 @@ def test_where_no_cell_is_good_in_everything_both_are_named(swept):
     assert "1 worker " in said
 
 
-def test_what_no_trial_can_know_does_not_keep_from_advice(swept):
+def test_unknowable_percentile_allows_advice(swept):
     few = dict.fromkeys(("planned", "sent", "completed", "ok"), 600)
     said = advised(swept(also=replaced(None, "latency", **few)))
     assert said.startswith("4 workers × ")
     assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
 
 
-def test_one_block_gives_no_advice_and_marks_nothing(swept):
+def test_one_block_gives_no_advice(swept):
     found = swept(blocks=1)
     assert advised(found).startswith("Not known: too few blocks")
     assert not any(row.get("detail") or row["advised"] for row in drawn(found, "sweep-throughput").values())
 
 
-def test_there_is_a_map_of_each_measure_and_of_memory(swept):
+def test_each_measure_has_a_map(swept):
     found = swept(noise=0.3)
     names = [chart.name for chart in sweeps.section(found).charts]
     assert names == ["sweep-latency", "sweep-throughput", "sweep-memory"]
@@ -108,7 +108,7 @@ def test_there_is_a_map_of_each_measure_and_of_memory(swept):
     assert "within noise of the best" in rows["2w-1t"]["text"]
 
 
-def test_stronger_is_better_and_advised_and_what_hardly_differs_looks_alike(swept):
+def test_similar_cells_have_similar_colours(swept):
     found = swept(noise=0.01)
     assert advised(found).startswith("4 workers × ")  # what is surely slower is not advised, however cheap
     rate, p99 = drawn(found, "sweep-throughput"), drawn(found, "sweep-latency")
@@ -119,7 +119,7 @@ def test_stronger_is_better_and_advised_and_what_hardly_differs_looks_alike(swep
     assert len({row["fill"] for row in alike.values()}) == 1
 
 
-def test_a_cell_without_a_valid_trial_is_an_empty_cell(swept):
+def test_cell_without_valid_trial_is_empty(swept):
     found = swept(lost=tuple(("1w-1t", "throughput", block) for block in range(1, 7)))
     row = drawn(found, "sweep-throughput")["1w-1t"]
     assert (row["note"], row.get("value")) == ("no valid trial", None)
@@ -134,7 +134,7 @@ def test_a_cell_without_a_valid_trial_is_an_empty_cell(swept):
         ({"WORKERS": ("1", "2"), "THREADS": ("1", "2"), "BACKLOG": ("64", "128")}, ["BACKLOG=64", "BACKLOG=128"]),
     ],
 )
-def test_one_knob_is_a_row_and_a_third_makes_panels(swept, knobs, panels):
+def test_third_knob_makes_panels(swept, knobs, panels):
     rows = drawn(swept(knobs), "sweep-throughput").values()
     assert list(dict.fromkeys(row["panel"] for row in rows)) == panels
     assert len(knobs) > 1 or {row["down"] for row in rows} == {""}
@@ -147,6 +147,6 @@ def test_any_shape_is_written(swept, shape):
     rest.rst(page)
 
 
-def test_a_study_that_is_no_sweep_has_no_section(build_run):
+def test_other_studies_have_no_section(build_run):
     found = Results(build_run())
     assert (sweeps.section(found), sweeps.findings(found)) == (None, ())

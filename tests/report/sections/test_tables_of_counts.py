@@ -30,7 +30,7 @@ def charts(run):
     return [one for one in page_of(run).charts if one.name.startswith("connections-over-time-")]
 
 
-def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
+def test_connections_are_reported_by_setup(build_run):
     run = build_run(labels=LABELS, tests=("latency",), change=replaced(completed=500))
     assert table(run, "connections-") is None
     resaved(run, lambda trial: {"gauges": gauges(trial.block) if trial.label == "uvicorn" else {}})
@@ -41,7 +41,7 @@ def test_what_was_held_opened_left_and_refused_is_reported_by_setup(build_run):
     assert set(texts(rows["gunicorn"])) == {DASH}
 
 
-def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_there_are_any(build_run):
+def test_pool_waits_have_optional_columns(build_run):
     more = {
         "gunicorn": {"connections to pgbouncer": ((0.0, 3), (0.1, 40))},
         "uvicorn": {"waits for a connection": ((10.2, 200),), "waits for a connection in ms": ((10.2, 2500),)},
@@ -59,7 +59,7 @@ def test_waits_for_djangos_pool_and_connections_to_pgbouncer_have_columns_where_
     assert figures["gunicorn"]["database_connections_left_behind"] == "5"
 
 
-def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(build_run):
+def test_panels_show_connections_over_time(build_run):
     run = build_run(labels=(*LABELS, "daphne"), blocks=1, tests=("latency",))
     assert charts(run) == []
     many = {"connections": tuple((round(0.1 * n, 1), n % 7) for n in range(100)), "connections left": ((11.0, 2),)}
@@ -75,7 +75,7 @@ def test_a_panel_a_setup_shows_its_connections_while_the_load_is_made_and_after(
     assert {row["ended"] for row in rows} == {run.trials()[0].result.duration_s}
 
 
-def test_full_and_resumed_handshakes_are_summed_by_setup(build_run):
+def test_handshakes_are_summed_by_setup(build_run):
     def shaken(label, test, block, result):
         return dataclasses.replace(result, handshakes=Handshakes(block, 1000) if label == "uvicorn" else None)
 

@@ -25,7 +25,7 @@ def rows(section, metric):
     return {row[0].text: row for row in table.rows if row[1].text == metric}
 
 
-def test_a_verdict_has_its_size_and_its_sign_and_the_chart_says_it(section):
+def test_verdict_has_size_with_sign(section):
     found = section(change=replaced("uvicorn", ok=2000), aa=True)
     assert rows(found, "p50 response time")["uvicorn"][3].text == "50% higher response time"
     assert rows(found, "CPU per request")["uvicorn"][3].text == "50% more CPU per request"
@@ -35,12 +35,12 @@ def test_a_verdict_has_its_size_and_its_sign_and_the_chart_says_it(section):
     assert {row["kind"] for row in drawn(chart, "kind")} == {"WSGI", "equivalent (±3%)", "noise floor"}
 
 
-def test_the_best_ratio_is_the_first_row(section):
+def test_best_ratio_is_first_row(section):
     found = section(labels=("daphne", "uvicorn", "gunicorn", "daphne-ipc"))
     assert list(rows(found, "p99 response time")) == ["gunicorn", "uvicorn", "daphne-ipc"]
 
 
-def test_what_no_trial_can_know_is_said_once(section):
+def test_unknowable_percentile_is_mentioned_once(section):
     found = section(change=replaced(**dict.fromkeys(("planned", "sent", "completed", "ok"), 600)))
     [table], [chart] = found.tables, found.charts
     assert "p99" not in chart.alt
@@ -54,7 +54,7 @@ def wild(label, test, block):
     return 100.0 ** (block % 2) if label == "uvicorn" else 1.0
 
 
-def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_matter_of_its_row(section):
+def test_uninformative_interval_is_open(section):
     row = rows(section(blocks=2, change=wild), "p50 response time")["uvicorn"]
     assert [field.text for field in row[3:5]] == ["inconclusive", ""]
     assert row[2].detail == "open interval"
@@ -71,13 +71,13 @@ def test_an_interval_that_tells_nothing_is_open_and_what_would_settle_it_is_no_m
     ],
     ids=["wild", "calm", "few", "failing"],
 )
-def test_what_would_settle_the_inconclusive_is_one_sentence(build_run, shape, says):
+def test_remedy_for_inconclusive_is_one_sentence(build_run, shape, says):
     reported = what_would_settle(Results(build_run(labels=TWO, **shape)).comparisons.values())
     assert reported.endswith(says)
     assert bool(reported) == bool(says)
 
 
-def test_a_setup_is_not_compared_with_itself(section):
+def test_setup_is_not_compared_with_itself(section):
     assert section(labels=("gunicorn",)) is None
     found = section(labels=("gunicorn",), aa=True, name="again")
     assert found.tables == ()

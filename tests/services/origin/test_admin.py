@@ -34,14 +34,14 @@ def adding(recipe):
     return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
 
 
-def test_it_says_that_it_is_there_and_what_it_plays(answers):
+def test_root_reports_state_with_recipe(answers):
     asked = [(f"/_admin/{what}",) for what in ("status", "routes", "routes_status", "current_recipe")]
     *found, (_, recipe) = answers([RECIPE, EVERYTHING], *asked)
     assert found == [(200, "ok!"), (200, "/*\n/news"), (200, "/* 200 0\n/news 503 1000..1500")]
     assert json.loads(recipe) == [RECIPE, EVERYTHING]
 
 
-def test_a_recipe_can_be_added_and_a_restart_takes_it_away_and_counts_anew(answers):
+def test_restart_removes_an_added_recipe(answers):
     added, news, restarted, routes, counts = answers(
         EVERYTHING,
         adding({**RECIPE, "stages": [{"at": 0, "status": 201}]}),
@@ -55,7 +55,7 @@ def test_a_recipe_can_be_added_and_a_restart_takes_it_away_and_counts_anew(answe
     assert json.loads(counts[1])["total_requests"] == 0
 
 
-def test_without_a_recipe_it_says_what_to_do(answers):
+def test_missing_recipe_has_a_remedy(answers):
     before, routes, recipes = answers(None, ("/news",), ("/_admin/routes",), ("/_admin/current_recipe",))
     assert before == (406, "there is no recipe for /news; POST one to /_admin/add_recipe")
     assert (routes, recipes) == ((200, ""), (200, "[]"))
@@ -76,7 +76,7 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}
     ],
     ids=["no JSON", "no recipe", "the second", "too much together", "long to read"],
 )
-def test_a_wrong_recipe_is_one_line_and_changes_nothing(answers, recipe, status, says):
+def test_wrong_recipe_changes_nothing(answers, recipe, status, says):
     wrong, routes = answers(RECIPE, adding(recipe), ("/_admin/routes",))
     assert wrong[0] == status
     assert wrong[1].startswith(says)
@@ -84,7 +84,7 @@ def test_a_wrong_recipe_is_one_line_and_changes_nothing(answers, recipe, status,
     assert routes == (200, "/news")
 
 
-def test_what_is_not_there_and_what_is_asked_wrongly(answers):
+def test_unknown_or_wrong_requests_are_refused(answers):
     unknown, posted, gotten = answers(
         EVERYTHING, ("/_admin/nothing",), ("/_admin/status", "POST"), ("/_admin/add_recipe",)
     )
@@ -113,7 +113,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("header", PAGES)
-def test_a_web_page_can_tell_it_nothing_and_read_nothing(answers, header):
+def test_web_page_has_no_access(answers, header):
     header = f"{header}\r\n"
     refused = [
         ("/_admin/restart", "POST", header),
@@ -127,12 +127,12 @@ def test_a_web_page_can_tell_it_nothing_and_read_nothing(answers, header):
 
 
 @pytest.mark.parametrize("host", ["localhost:8100", "LocalHost", "127.0.0.1:8100"])
-def test_a_person_may_ask_with_a_browser(answers, host):
+def test_person_may_use_a_browser(answers, host):
     header = f"Host: {host}\r\nSec-Fetch-Site: none\r\n"
     assert answers(EVERYTHING, ("/_admin/status", "GET", header)) == [(200, "ok!")]
 
 
-def test_what_can_be_asked_and_what_is_counted_is_on_the_page():
+def test_admin_interface_is_documented():
     page = (ROOT / "docs" / "slow-origin.rst").read_text(encoding="utf-8").partition(".. _page-origin:")[2]
     requests = set(re.findall(r"``(?:GET|POST)(?:`` or ``POST)? /_admin/([a-z_]+)``", page))
     assert requests == {*admin.QUERIES, *admin.COMMANDS}

@@ -55,7 +55,7 @@ DOCUMENTED = {
 }
 
 
-def test_a_documented_recipe_plays_the_same_answers_at_the_same_times(player, clock):
+def test_documented_recipe_is_repeatable(player, clock):
     origin = player(DOCUMENTED)
     began = clock.now
     answers = {}
@@ -70,14 +70,14 @@ def test_a_documented_recipe_plays_the_same_answers_at_the_same_times(player, cl
     assert played(origin) == wrong
 
 
-def test_a_path_goes_before_a_prefix_and_a_longer_prefix_before_a_shorter(player):
+def test_most_specific_route_wins(player):
     routes = {"/*": 201, "/news": 202, "/news*": 203, "/news/sport/*": 206}
     origin = player(*({"route": route, "stages": [{"at": 0, "status": status}]} for route, status in routes.items()))
     found = {path: played(origin, path)[0] for path in ("/", "/news", "/newsletter", "/news/sport", "/news/sport/1")}
     assert found == {"/": 201, "/news": 202, "/newsletter": 203, "/news/sport": 203, "/news/sport/1": 206}
 
 
-def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
+def test_added_recipe_replaces_its_route(player, clock):
     origin = player({"route": "/news", **DOCUMENTED}, {"route": "/sport", **DOCUMENTED})
     clock.now += 7
     [recipe] = recipes.parse({"route": "/news", "stages": [{"at": 0, "status": 201}]}, "a.json")
@@ -86,7 +86,7 @@ def test_a_recipe_that_is_added_takes_the_place_of_its_route(player, clock):
     assert [one["route"] for one in origin.written()] == ["/news", "/sport"]
 
 
-def test_bodies_that_are_too_much_together_leave_all_as_it_is(player):
+def test_excessive_bodies_change_nothing(player):
     origin = player({"route": "/a", **DOCUMENTED})
     [recipe] = recipes.parse({"route": "/b", **DOCUMENTED}, "a.json")
     with pytest.raises(UserError, match="the bodies together: 80 MB; at most 64 MB are allowed"):
@@ -94,7 +94,7 @@ def test_bodies_that_are_too_much_together_leave_all_as_it_is(player):
     assert list(origin.routes) == ["/a"]
 
 
-def test_more_than_the_limit_is_refused_until_one_has_its_end(player):
+def test_requests_over_limit_are_refused(player):
     origin = player({"limit": 2, "stages": [{"at": 0, "latency": "1s"}]})
     first, second, third = (origin.begin("/") for _ in range(3))
     assert [one.fate for one in (first, second, third)] == [Fate.ANSWERED, Fate.ANSWERED, Fate.OVER_LIMIT]
@@ -123,7 +123,7 @@ def test_shares_are_as_they_are_given(player):
     assert {one.reply.status for one in found if one.fate is Fate.FAILED} == {502}
 
 
-def test_the_seed_decides_all_that_is_drawn(player):
+def test_seed_determines_all_chances(player):
     origin = player(CHANCES)
     first = lucks(origin, 100)
     origin.restart()
@@ -131,7 +131,7 @@ def test_the_seed_decides_all_that_is_drawn(player):
     assert lucks(player({**CHANCES, "seed": 1}), 100) != first
 
 
-def test_failures_leave_the_latencies_of_others_as_they_are(player):
+def test_failures_leave_other_latencies_unchanged(player):
     spread = {"at": 0, "latency": "100ms..200ms"}
     well, failing = (player({"stages": [{**spread, **more}]}) for more in ({}, {"failures": 0.5}))
     assert [latency for _, latency in lucks(well, 50)] == [latency for _, latency in lucks(failing, 50)]
@@ -142,7 +142,7 @@ def counts(clock):
     return Counts(clock)
 
 
-def test_requests_in_flight_are_reported_over_time(counts, clock):
+def test_requests_in_flight_are_reported(counts, clock):
     """By Little's law: a request that is there for half of a second is half a request in it."""
     counts.began(True)
     clock.now += 0.5
@@ -171,7 +171,7 @@ def test_scheduling_delay_is_reported_as_percentiles(counts):
     assert counts.totals()["late_ms"] == {"p50": 50.0, "p99": 99.0, "max": 100.0}
 
 
-def test_what_is_in_flight_stays_when_all_else_is_counted_anew(counts, clock):
+def test_reset_keeps_requests_in_flight(counts, clock):
     counts.began(True)
     clock.now += 5
     counts.clear()
@@ -182,7 +182,7 @@ def test_what_is_in_flight_stays_when_all_else_is_counted_anew(counts, clock):
     assert (totals["fates"], totals["503"]) == ({"failed": 1}, 1)
 
 
-def test_a_week_of_nothing_takes_no_time_and_no_room(counts, clock):
+def test_idle_week_costs_nothing(counts, clock):
     clock.now += 7 * 24 * 3600 + 0.5
     seconds = counts.seconds()
     assert len(seconds) == KEPT_SECONDS

@@ -48,7 +48,7 @@ def test_the_recipes_that_ship_are_right():
     assert all(recipes.load(name) for name in recipes.names())
 
 
-def test_the_recipe_of_the_original_load_test_is_read():
+def test_original_recipe_is_read():
     [recipe] = read(ORIGINAL)
     assert (recipe.route, recipe.origin, recipe.gzip) == ("/*", "http://127.0.0.1:8001/news", True)
     assert recipe.sent_headers == (("content-type", "text/html; charset=utf-8"),)
@@ -56,13 +56,13 @@ def test_the_recipe_of_the_original_load_test_is_read():
     assert (stage.at_s, stage.status, stage.distribution) == (0, 200, Constant(1.0))
 
 
-def test_a_recipe_may_be_one_object_and_its_route_is_everything():
+def test_recipe_may_be_a_single_object():
     [recipe] = read(SMALL)
     assert (recipe.route, recipe.content.size, recipe.limit) == ("/*", 0, None)
     assert recipe.stages[0].distribution == Constant(0.0)
 
 
-def test_latencies_are_constants_ranges_and_lognormal():
+def test_latencies_may_be_random():
     [recipe] = read(FULL)
     first, range_, drawn, last = (stage.distribution for stage in recipe.stages)
     assert (first, range_, drawn, last) == (Constant(0.05), Uniform(1.0, 1.5), Lognormal(0.08, 0.9), Constant(0.0))
@@ -73,7 +73,7 @@ def test_latencies_are_constants_ranges_and_lognormal():
     assert [range_.at(chance) for chance in (0.0, 0.5, 1.0)] == [1.0, 1.25, 1.5]
 
 
-def test_a_body_has_random_content_where_it_says_so_and_the_seed_decides_which():
+def test_seed_determines_random_content():
     [recipe] = read(FULL)
     body = recipe.content.make("a seed")
     assert body.startswith(b"<p>some random ")
@@ -83,7 +83,7 @@ def test_a_body_has_random_content_where_it_says_so_and_the_seed_decides_which()
     assert json.loads(b'"' + body[15 : 15 + 4096] + b'"')  # it fits into JSON
 
 
-def test_random_content_is_as_long_as_it_says():
+def test_random_content_has_requested_length():
     read_as = [
         read({"random_content": size, **SMALL})[0].content.make("a seed") for size in ("0b", "5b", "50kb", "2mb")
     ]
@@ -131,7 +131,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("path", "new", "says"), WRONG)
-def test_what_is_wrong_is_one_line_that_names_the_key(path, new, says):
+def test_mistake_names_the_key(path, new, says):
     with pytest.raises(UserError) as raised:
         read(changed(FULL, path, new))
     assert str(raised.value).startswith(f"a.json: {says}")
@@ -154,7 +154,7 @@ def test_what_is_wrong_is_one_line_that_names_the_key(path, new, says):
         "http://127.0.0.1@192.0.2.1/",
     ],
 )
-def test_only_this_machines_loopback_is_passed_on(url):
+def test_only_loopback_is_passed_on(url):
     says = r"^a.json: origin: is .*; a URL of this machine's loopback is needed"
     with pytest.raises(UserError, match=says) as raised:
         read({"origin": url, **SMALL})
@@ -170,7 +170,7 @@ def test_only_this_machines_loopback_is_passed_on(url):
         ([7], "recipes[1]: is 7; a table is needed"),
     ],
 )
-def test_in_a_list_the_recipe_is_named_as_well(written, says):
+def test_list_error_names_the_recipe(written, says):
     with pytest.raises(UserError) as raised:
         read(written)
     assert str(raised.value).startswith(f"a.json: {says}")
@@ -178,7 +178,7 @@ def test_in_a_list_the_recipe_is_named_as_well(written, says):
 
 @settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(hostile.changed([FULL, {"route": "/random", "random_content": "1kb", **SMALL}, ORIGINAL[0]]))
-def test_a_recipe_that_nobody_thought_of_is_played_or_refused_in_one_line(value):
+def test_arbitrary_recipe_is_played_or_refused(value):
     try:
         played, refused = read(value), ""
     except UserError as error:

@@ -14,7 +14,7 @@ from tests.fixtures.waiting import wait_for
 
 
 @pytest.mark.servers
-def test_a_setup_finds_the_origin_next_to_it_and_nobody_pays_for_it(tmp_path):
+def test_setup_finds_the_uncharged_origin(tmp_path):
     recipe = tmp_path / "recipe.json"
     recipe.write_text(json.dumps({"body": "mine", "stages": [{"at": 0, "status": 201}]}))
     with served("gunicorn", "origin", ORIGIN_RECIPE=str(recipe)) as running:
@@ -29,7 +29,7 @@ def test_a_setup_finds_the_origin_next_to_it_and_nobody_pays_for_it(tmp_path):
 
 
 @pytest.mark.servers
-def test_a_recipe_that_is_wrong_is_reported_with_the_end_of_the_log():
+def test_wrong_recipe_shows_the_log():
     ended = r"origin:origin is EXITED \(exit status 1\)"
     with (
         pytest.raises(NotServing, match=ended) as raised,
@@ -41,7 +41,7 @@ def test_a_recipe_that_is_wrong_is_reported_with_the_end_of_the_log():
 
 @pytest.mark.servers
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once_with_130_and_nothing_is_left(cli, tmp_path, number):
+def test_signal_ends_with_status_130(cli, tmp_path, number):
     file = tmp_path / "url"
     process = cli.start("origin", "slow", "--port", 0, "--url-file", file)
     url = process.stdout.readline().split()[0]
@@ -71,7 +71,7 @@ def test_wrong_options_are_one_line(refused, arguments, says):
     assert refused("origin", *arguments) == f"error: {says}\n"
 
 
-def test_a_taken_port_and_an_origin_that_asks_itself_are_one_line(refused, tmp_path):
+def test_taken_port_is_one_line_error(refused, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         says = refused("origin", "slow", "--port", port)

@@ -15,7 +15,7 @@ def stage(**values):
     return {"body": "fine", "stages": [{"at": 0, **values}]}
 
 
-def test_requests_on_a_kept_connection_are_counted_as_such(play):
+def test_kept_connections_are_counted(play):
     async def talk(origin):
         async with origin.client() as client:
             answers = [await client.ask(f"/{number}?a=b") for number in range(3)]
@@ -30,7 +30,7 @@ def test_requests_on_a_kept_connection_are_counted_as_such(play):
     assert (counts["total_requests"], counts["200"], counts["fates"]) == (4, 4, {"answered": 4})
 
 
-def test_headers_are_sent_and_the_type_is_guessed_as_in_bbc_s_where_none_is_said(ask):
+def test_sent_headers_include_guessed_type(ask):
     bbc_s = {"connection": "keepalive", "cache-control": "private, max-age=0, no-cache"}  # as its documentation has it
     recipes = [
         {"route": "/page", **stage()},
@@ -48,7 +48,7 @@ def test_headers_are_sent_and_the_type_is_guessed_as_in_bbc_s_where_none_is_said
     assert (documented["cache-control"], "connection" in documented) == (bbc_s["cache-control"], False)
 
 
-def test_a_body_is_compressed_where_its_header_says_so_and_an_error_is_not(ask):
+def test_only_requested_bodies_are_compressed(ask):
     recipes = [
         {"route": "/well", "random_content": "3kb", "headers": {"content-encoding": "gzip"}, "stages": [{"at": 0}]},
         {"route": "/ill", "headers": {"content-encoding": "gzip"}, "stages": [{"at": 0, "status": 503}]},
@@ -59,7 +59,7 @@ def test_a_body_is_compressed_where_its_header_says_so_and_an_error_is_not(ask):
     assert (status, words, "content-encoding" in ill) == (503, b"Error 503", False)
 
 
-def test_a_connection_stays_as_it_is_with_or_without_a_body(ask):
+def test_connection_survives_missing_bodies(ask):
     recipes = [OK, {"route": "/empty", **stage(status=204)}, {"route": "/large", **OK, "body": "<<5mb>>"}]
     empty, large, posted, last = ask(recipes, ("/empty",), ("/large",), ("/", "POST", "", bytes(1_000_000)), ("/",))
     assert empty == (204, {}, b"")
@@ -67,7 +67,7 @@ def test_a_connection_stays_as_it_is_with_or_without_a_body(ask):
     assert [(status, body) for status, _, body in (posted, last)] == [(200, b"fine")] * 2
 
 
-def test_a_request_is_answered_after_its_latency_and_never_before(play):
+def test_answer_never_precedes_its_latency(play):
     async def talk(origin):
         async with origin.client() as client:
             begun = asyncio.get_running_loop().time()
@@ -81,7 +81,7 @@ def test_a_request_is_answered_after_its_latency_and_never_before(play):
     assert counts["late_ms"]["p50"] >= 0
 
 
-def test_requests_that_come_before_the_answer_are_answered_in_their_order(play):
+def test_pipelined_requests_keep_their_order(play):
     recipes = [{"route": "/slow", **stage(latency="30ms", status=201)}, OK]
 
     async def talk(origin):
@@ -93,7 +93,7 @@ def test_requests_that_come_before_the_answer_are_answered_in_their_order(play):
     assert play(recipes, talk) == [201] + [200] * 299
 
 
-def test_a_stalled_request_is_never_answered_and_counted_as_in_flight(play):
+def test_stalled_request_stays_in_flight(play):
     async def talk(origin):
         async with origin.client() as client:
             await client.send()
@@ -118,7 +118,7 @@ def test_a_reset_connection_is_reset(play):
     assert "200" not in counts
 
 
-def test_a_client_that_goes_away_is_counted_and_its_place_is_free(play):
+def test_disconnected_client_frees_its_place(play):
     recipe = {"limit": 1, **stage(latency="10m")}
 
     async def talk(origin):
@@ -147,7 +147,7 @@ def test_a_client_that_goes_away_is_counted_and_its_place_is_free(play):
     ],
     ids=["the recipe", "the client", "HEAD", "an upgrade"],
 )
-def test_a_connection_is_closed_after_the_answer_where_something_says_so(play, recipe, request_of, body):
+def test_connection_close_header_closes(play, recipe, request_of, body):
     async def talk(origin):
         async with origin.client() as client:
             return await client.ask("/", *request_of), await client.reader.read()
@@ -161,7 +161,7 @@ def test_a_connection_is_closed_after_the_answer_where_something_says_so(play, r
     ("sent", "status"),
     [(b"nonsense\r\n\r\n", 400), (b"GET / HTTP/1.1\r\nX: " + b"y" * 70_000, 431), (b"GET / HTTP/9.9\r\n\r\n", 400)],
 )
-def test_what_is_no_http_is_refused_and_the_connection_closed(play, sent, status):
+def test_invalid_http_is_refused(play, sent, status):
     async def talk(origin):
         async with origin.client() as client:
             client.writer.write(sent)
@@ -172,7 +172,7 @@ def test_what_is_no_http_is_refused_and_the_connection_closed(play, sent, status
     assert counts["total_requests"] == 0
 
 
-def test_more_connections_than_it_may_have_are_closed_at_once_and_counted(play):
+def test_excess_connections_are_closed(play):
     async def talk(origin):
         async with origin.client() as first:
             await first.ask()
@@ -184,7 +184,7 @@ def test_more_connections_than_it_may_have_are_closed_at_once_and_counted(play):
     assert (counts["connections_refused"], counts["connections_opened"]) == (1, 1)
 
 
-def test_a_body_is_passed_on_from_another_address(play):
+def test_body_of_other_address_is_passed(play):
     async def talk(there):
         passes_on = {"origin": f"{there.url}/there?a=b", "stages": [{"at": 0, "status": 203}]}
         async with origin(passes_on) as here:
@@ -212,7 +212,7 @@ def passed_on(url):
         (None, "which cannot be reached"),
     ],
 )
-def test_an_address_that_does_not_answer_well_is_refused(play, unused_port, answer, says):
+def test_unhealthy_address_is_refused(play, unused_port, answer, says):
     async def talk(origin):
         async def strange(reader, writer):
             await reader.readuntil(b"\r\n\r\n")
@@ -231,7 +231,7 @@ def test_an_address_that_does_not_answer_well_is_refused(play, unused_port, answ
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
-def test_an_origin_does_not_fetch_from_itself(play, name):
+def test_origin_does_not_fetch_from_itself(play, name):
     async def talk(origin):
         return await origin.ask(**passed_on(f"http://{name}:{origin.port}/x"))
 

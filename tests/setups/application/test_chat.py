@@ -70,7 +70,7 @@ def study(tmp_path):
     return file
 
 
-def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, study, guarded, tmp_path):
+def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     folder = tmp_path / "run"
     secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame")
     given = ("--app", guarded, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *secrets)
@@ -109,9 +109,7 @@ def test_the_chat_is_measured_in_its_own_words_and_no_secret_is_kept(command, st
         ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
     ],
 )
-def test_what_does_not_work_is_said_before_anything_is_written(
-    refused, study, chat, tmp_path, nothing_is_left, arguments, says
-):
+def test_broken_chat_is_reported_early(refused, study, chat, tmp_path, nothing_is_left, arguments, says):
     folder = tmp_path / "run"
     errors = refused("run", study, "--app", chat, "--output", folder, *arguments)
     assert says in errors
@@ -120,7 +118,7 @@ def test_what_does_not_work_is_said_before_anything_is_written(
 
 
 @pytest.mark.exhaustive
-def test_own_websockets_are_what_is_measured_unless_a_study_says_otherwise(command, refused, chat):
+def test_own_websockets_are_default_study(command, refused, chat):
     code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
     assert (code, errors) == (0, "")
     assert "echoes of 64 B at 50% of what the slowest setup holds" in printed

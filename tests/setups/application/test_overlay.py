@@ -85,7 +85,7 @@ def says(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_projects_packages_and_commands_work_in_the_overlay_and_nothing_of_it_changes(project, tmp_path):
+def test_overlay_leaves_the_project_unchanged(project, tmp_path):
     project.has("theirs", "1.0", "def main():\n    print('theirs', sys.prefix)\n")
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "ours.py").write_text("where = 'shared'\n")
@@ -102,7 +102,7 @@ def test_the_projects_packages_and_commands_work_in_the_overlay_and_nothing_of_i
     assert project.overlay().bin != bin  # another Python at the same place
 
 
-def test_the_servers_are_the_benchmarks_and_what_they_stand_on_is_the_projects(project, index):
+def test_servers_come_from_the_benchmark(project, index):
     project.has("gunicorn", "23.0")
     project.has("parser", "1.5")
     index("gunicorn", "27.0", needs="parser>=1", pinned=True)
@@ -116,7 +116,7 @@ def test_the_servers_are_the_benchmarks_and_what_they_stand_on_is_the_projects(p
     assert (found["gunicorn"], found["parser"]) == ("27.0", "1.5")
 
 
-def test_a_server_that_cannot_go_with_what_the_project_has_is_left_out_and_the_others_are_not(project, index):
+def test_incompatible_server_is_omitted(project, index):
     project.has("parser", "1.5")
     index("parser", "2.0")
     index("daphne", "4.0", needs="parser>=2", pinned=True)
@@ -129,14 +129,14 @@ def test_a_server_that_cannot_go_with_what_the_project_has_is_left_out_and_the_o
     assert "daphne" in setups.missing(daphne, made.bin)
 
 
-def test_what_a_setup_needs_is_pinned_as_in_requirements():
+def test_setup_requirements_are_pinned():
     wanted = " ".join(overlay.requirements(setups.find(["uvicorn"])))
     assert "uvicorn==" in wanted
     assert "uvloop==" in wanted
     assert "numpy" not in wanted
 
 
-def test_an_environment_next_to_the_project_is_found(project, mysite):
+def test_environment_beside_project_is_found(project, mysite):
     site = shutil.copytree(mysite, project.folder.parent, dirs_exist_ok=True)
     (project.folder / "lib" / "unused").mkdir()
     (project.packages / "benchmarks-django.pth").write_text(f"{Path(django.__file__).parents[1]}\n")
@@ -145,7 +145,7 @@ def test_an_environment_next_to_the_project_is_found(project, mysite):
     assert not any("own Python" in remark for remark in found.remarks)
 
 
-def test_an_installation_that_failed_is_tried_again(project, index):
+def test_failed_installation_is_retried(project, index):
     index("gunicorn", "27.0", needs="parser", pinned=True)
     first = project.overlay("gunicorn")
     assert first.left_out
@@ -158,7 +158,7 @@ def test_an_installation_that_failed_is_tried_again(project, index):
     assert served_from_here.exists()
 
 
-def test_hopless_is_installed_for_the_project_and_left_out_where_its_django_is_too_old(project, index, monkeypatch):
+def test_hopless_needs_a_recent_django(project, index, monkeypatch):
     wheel = index("hopless", "0.1", needs="Django>=5.2")
     monkeypatch.setattr(overlay, "HOPLESS_HERE", f"hopless @ {wheel.as_uri()}")
     project.has("Django", "4.2")

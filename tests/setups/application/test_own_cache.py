@@ -25,7 +25,7 @@ def test_cache_of_another_user_is_refused(cache, mysite, monkeypatch):
         find(Options(mysite), [])
 
 
-def test_lock_that_is_a_link_is_refused(cache, monkeypatch, tmp_path):
+def test_linked_lock_is_refused(cache, monkeypatch, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("kept")
     python = tmp_path / "bin" / "python"

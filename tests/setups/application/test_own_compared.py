@@ -122,7 +122,7 @@ def test_error_of_later_setup_shows_traceback(check):
     assert "LookupError: the word in the traceback" in printed
 
 
-def test_project_keeps_variables_of_its_env_file(command, project_with_views, monkeypatch, tmp_path):
+def test_project_keeps_its_env_file_variables(command, project_with_views, monkeypatch, tmp_path):
     for name in ("WORKERS", "THREADS", "KEEP_ALIVE"):
         monkeypatch.setenv(name, "1")
     file = tmp_path / "env"

@@ -111,7 +111,7 @@ def signed_in(cli, run, *secrets):
     return trial["result"], json.loads((folder / "run.json").read_text())
 
 
-def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, run):
+def test_form_login_stores_no_password(cli, run):
     cli.env["JOURNEY_PASSWORD"] = PASSWORD
     own = ("--login", "/admin/login/?next=/admin/", "--login-user", "ada")
     result, record = signed_in(cli, (*run, *own), "hunter2")
@@ -123,7 +123,7 @@ def test_users_sign_in_with_a_form_and_their_password_stands_nowhere(cli, run):
     assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin, which is shown to ada alone
 
 
-def test_users_are_signed_in_by_a_cookie(cli, run, site):
+def test_cookie_logs_users_in(cli, run, site):
     cli.env["JOURNEY_COOKIE"] = f"theme=dark; sessionid={site[1]}"
     result, _ = signed_in(cli, run, site[1])
     assert result["requests"][0]["name"] == "GET add"
@@ -139,9 +139,7 @@ LOGIN = ("--login", "/admin/login/", "--login-user", "ada")
         ((), {"JOURNEY_COOKIE": "sessionid=hunter3"}, "GET /admin/: answered 302"),
     ],
 )
-def test_a_sign_in_that_is_refused_is_one_line_before_anything_is_written(
-    command, monkeypatch, run, tmp_path, nothing_is_left, arguments, env, says
-):
+def test_refused_login_is_reported_early(command, monkeypatch, run, tmp_path, nothing_is_left, arguments, env, says):
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     code, printed, errors = command(*run, *arguments)

@@ -23,7 +23,7 @@ def study(tmp_path):
     return file
 
 
-def test_a_project_is_measured_by_its_path_alone(cli, study, mysite, tmp_path):
+def test_project_needs_only_its_path(cli, study, mysite, tmp_path):
     # Another worker class, and no application: it is the project's and not the setup's.
     (mysite / "gunicorn.conf.py").write_text("raise SystemExit('this was read')")
     before = sorted(mysite.rglob("*"))
@@ -71,22 +71,20 @@ def test_setups_that_answer_otherwise_are_found(command, mysite, names, said, an
         (("--setup-command", "python manage.py nothing"), "'python manage.py nothing' failed (exit status 1)"),
     ],
 )
-def test_what_a_project_does_not_serve_is_said_before_anything_is_written(
-    refused, study, started, tmp_path, nothing_is_left, arguments, says
-):
+def test_unserved_page_is_reported_early(refused, study, started, tmp_path, nothing_is_left, arguments, says):
     folder = tmp_path / "run"
     assert says in refused("run", study, "--app", started, "--output", folder, *arguments)
     assert not folder.exists()
 
 
-def test_a_database_that_is_down_is_said_before_anything_is_written(refused, monkeypatch, study, tmp_path):
+def test_missing_database_is_reported_early(refused, monkeypatch, study, tmp_path):
     monkeypatch.setenv("DATABASE_URL", "postgresql://somebody@127.0.0.1:1/none")
     folder = tmp_path / "run"
     assert "cannot be used" in refused("run", study, "--output", folder)
     assert not folder.exists()
 
 
-def test_a_project_answers_the_same_through_hopless_and_no_file_of_it_changes(command, started, nothing_is_left):
+def test_hopless_leaves_the_project_unchanged(command, started, nothing_is_left):
     before = sorted(started.rglob("*"))
     pages = ("--path", "/", "--path", "/admin/login/", "--path", "/nowhere/")
     setups = ("gunicorn", "uvicorn", "daphne")

@@ -35,7 +35,7 @@ def echo(origin="http://127.0.0.1:1", rooms=1):
     return Load(origin, (Request("GET /ws/"),), protocol="websocket", conversation=conversation, rate=5.0)
 
 
-def test_a_load_is_in_the_users_words(application):
+def test_load_uses_own_messages(application):
     found = application.with_script(echo())
     assert found.conversation == Conversation(
         "echo", dialect="script", prefix="/ws/chat/", size=100, script=Script('{"text": "$ID"}')
@@ -46,7 +46,7 @@ def test_a_load_is_in_the_users_words(application):
     assert sample().with_script(echo()) == echo()
 
 
-def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
+def test_handshake_has_headers_with_origin():
     own = OwnWebsocket.parse({**GIVEN, **SECRETS})
     headers = (("X-Token", "opensesame"), ("Cookie", "sessionid=hunter2; csrftoken=swordfish"))
     of_host = (("Host", "chat.example"), ("Origin", "http://chat.example"))
@@ -57,7 +57,7 @@ def test_the_handshake_has_what_was_given_and_an_origin_of_the_host():
     assert other.request("chat.example").headers == (("Host", "chat.example"), ("origin", "http://other.example"))
 
 
-def test_one_that_nobody_described_or_whose_rooms_have_no_place_cannot_be_talked_to(application):
+def test_missing_script_is_refused(application):
     with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
         dataclasses.replace(application, websocket=None).with_script(echo())
     with pytest.raises(UserError, match=r"there are 2 rooms; say with \$ROOM where their names are to stand"):
@@ -67,7 +67,7 @@ def test_one_that_nobody_described_or_whose_rooms_have_no_place_cannot_be_talked
 
 
 @pytest.mark.parametrize("name", ["uvicorn", "daphne", "hypercorn", "granian-asgi", "gunicorn", "uwsgi"])
-def test_any_setup_of_asgi_serves_them_and_those_of_wsgi_do_not(application, name):
+def test_only_asgi_setups_serve_websockets(application, name):
     [setup] = setups.find([name])
     assert bool(application.refused(setup, {"websocket", "json-consumer"})) is (name in ("gunicorn", "uwsgi"))
 
@@ -91,14 +91,14 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "--ws-header: Cookie is given by --ws-cookie"),
     ],
 )
-def test_a_mistake_is_one_line_and_tells_no_value_back(given, says):
+def test_mistake_shows_no_value(given, says):
     with pytest.raises(UserError, match=says) as error:
         OwnWebsocket.parse(given)
     assert "hunter2" not in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
+def test_record_has_no_cookie_value():
     said = {**GIVEN, "first": ['{"join": "a"}'], "ready": '"joined"'}
     kept = Options(Path("/site"), websocket=OwnWebsocket.parse({**said, **SECRETS})).to_dict()
     secrets = {"cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"], "header": ["X-Token:REPLACED"]}
@@ -110,7 +110,7 @@ def test_what_is_kept_of_them_has_no_value_of_a_cookie_or_a_header():
     assert Options.from_dict(json.loads(json.dumps(without.to_dict()))) == without
 
 
-def test_a_command_line_is_kept_without_them():
+def test_recorded_command_has_no_secret():
     words = ["run", "--app", "site", "--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame=1"]
     glued = [
         "--ws-subprotocol=hunter2",
@@ -127,7 +127,7 @@ def test_a_command_line_is_kept_without_them():
     assert without_secrets(["--ws-cookie", "hunter2", "--ws-header"]) == ["--ws-cookie", "REPLACED", "--ws-header"]
 
 
-def test_an_old_stack_is_not_served_on_another_host():
+def test_old_stack_stays_on_this_host():
     class NothingMissing:
         def missing_for(self, setup):
             return None

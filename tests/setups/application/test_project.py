@@ -31,7 +31,7 @@ def fails(options):
     return message
 
 
-def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
+def test_startproject_is_found_by_path(started, untouched):
     found, as_it_was = untouched
     assert as_it_was
     served = found.application
@@ -46,7 +46,7 @@ def test_what_startproject_makes_is_found_by_its_path_alone(started, untouched):
 
 
 @pytest.mark.exhaustive
-def test_a_project_one_folder_below_without_asgi_py_is_served_with_djangos_own(mysite):
+def test_project_without_asgi_uses_django_default(mysite):
     (mysite / "mysite" / "asgi.py").unlink()
     found = find(Options(mysite.parent, load_timeout="2m"), [])
     assert found.application.directory == mysite
@@ -55,7 +55,7 @@ def test_a_project_one_folder_below_without_asgi_py_is_served_with_djangos_own(m
     assert found.application.healthy_within_s == 120  # the servers may take as long as the project may to load
 
 
-def test_what_is_named_goes_before_what_is_found(mysite):
+def test_options_precede_found_values(mysite):
     (mysite / "mysite" / "other.py").write_text("from mysite.settings import *\nDEBUG = False\n")
     (mysite / "mysite" / "entry.py").write_text("def app(environ, start_response): ...\n")
     found = find(Options(mysite, wsgi="mysite.entry:app", settings="mysite.other", host="example.org"), [])
@@ -64,7 +64,7 @@ def test_what_is_named_goes_before_what_is_found(mysite):
     assert not any("DEBUG" in remark for remark in found.remarks)
 
 
-def test_the_variables_of_an_env_file_reach_the_project_and_go_before_those_of_manage_py(mysite, tmp_path):
+def test_env_file_precedes_manage_py(mysite, tmp_path):
     production = "from mysite.settings import *\nimport os\nDEBUG = os.environ['THE_DEBUG'] == 'yes'\n"
     (mysite / "mysite" / "production.py").write_text(production)
     assert "KeyError: 'THE_DEBUG'" in fails(Options(mysite, settings="mysite.production"))
@@ -77,7 +77,7 @@ def test_the_variables_of_an_env_file_reach_the_project_and_go_before_those_of_m
     assert "APP_DIR, RUN_DIR would set up the servers" in fails(Options(mysite, env_file=file))
 
 
-def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
+def test_env_file_may_use_shell_syntax(tmp_path):
     file = tmp_path / "env"
     file.write_text(
         '# of the site\n\nexport A=1\nB = \'two words\'\nC="x # y"\nD=plain # remark\nE=\nF="a b" # remark\n'
@@ -90,7 +90,7 @@ def test_an_env_file_may_hold_what_shells_and_others_write(tmp_path):
         read_env_file(tmp_path / "nothing")
 
 
-def test_what_is_wrong_is_said_in_one_line(mysite, tmp_path):
+def test_wrong_option_is_one_line_error(mysite, tmp_path):
     assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
     assert "no manage.py" in fails(Options(tmp_path))
     for given, says in (
@@ -123,24 +123,24 @@ URLS = "from django.urls import path\ndef view(request): {}\nurlpatterns = [path
         (URLS.format("from django.http import HttpResponse as R; return R(status=503)", ""), "answers GET / with 503"),
     ],
 )
-def test_a_project_that_is_broken_says_so_while_it_is_loaded(mysite, urls, said):
+def test_broken_project_is_reported_during_load(mysite, urls, said):
     (mysite / "mysite" / "urls.py").write_text(urls)
     assert said in fails(Options(mysite))
 
 
 @pytest.mark.exhaustive
-def test_a_project_may_lack_until_the_first_command_what_a_request_needs(mysite):
+def test_setup_command_may_fix_the_project(mysite):
     (mysite / "mysite" / "urls.py").write_text(URLS.format("1 / 0", ""))
     find(Options(mysite, before="python manage.py migrate"), [])
 
 
-def test_options_survive_run_json_and_without_them_the_sample_is_served(mysite, tmp_path):
+def test_options_survive_the_run_record(mysite, tmp_path):
     options = Options(mysite, python=tmp_path / "python", before="python manage.py migrate")
     assert Options.from_dict(options.to_dict()) == options
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
-def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started, untouched):
+def test_base_setup_serves_the_base(mysite, started, untouched):
     (mysite / "mysite" / "asgi.py").unlink()
     found = find(Options(started, base=mysite), [])
     [setup, hopless] = setups.find(["gunicorn-base", "uvicorn-hopless-base"])
@@ -154,7 +154,7 @@ def test_a_setup_of_the_base_serves_the_project_as_it_was(mysite, started, untou
     assert Options.from_dict(options.to_dict()) == options
 
 
-def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
+def test_unavailable_setup_has_a_reason(untouched):
     application = untouched[0].application
     [layer, websocket, peer, plain] = setups.find(["daphne-ipc", "uvicorn-channels", "ws", "gunicorn"])
     assert "channel layer" in application.obstacle(layer)
@@ -163,7 +163,7 @@ def test_a_setup_that_cannot_serve_the_project_says_why(untouched):
     assert application.obstacle(plain) is None
 
 
-def test_a_command_to_run_first_that_fails_is_reported_with_its_last_words(untouched):
+def test_failed_setup_command_is_reported(untouched):
     def prepare(*words):
         dataclasses.replace(untouched[0].application, before=words).prepare()
 
@@ -202,14 +202,14 @@ def daemon(tmp_path):
     return Daemon()
 
 
-def test_a_project_that_leaves_a_process_behind_when_it_is_loaded_does_not(mysite, daemon):
+def test_loading_leaves_no_process(mysite, daemon):
     settings = mysite / "mysite" / "settings.py"
     settings.write_text(settings.read_text() + daemon.code)
     assert find(Options(mysite), []).application.own
     assert not daemon.left
 
 
-def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite, daemon, tmp_path):
+def test_hanging_project_names_the_limit(mysite, daemon, tmp_path):
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n(setsid sh -c 'trap \"\" TERM; echo $$ > {daemon.file}; sleep 600' &)\nsleep 600\n")
     python.chmod(0o755)
@@ -220,7 +220,7 @@ def test_a_project_that_hangs_while_it_is_loaded_is_named_with_the_limit(mysite,
 
 
 @pytest.mark.exhaustive
-def test_what_a_command_to_run_first_leaves_running_is_ended(mysite, daemon):
+def test_setup_command_leaves_no_process(mysite, daemon):
     (mysite / "first.py").write_text(daemon.code)
     find(Options(mysite, before="python first.py"), []).application.prepare()
     assert not daemon.left

@@ -28,7 +28,7 @@ def test_false_verdicts_are_rare(scenario):
 
 
 @pytest.mark.parametrize("noise", ["normal", "heavy tails", "one noisy setup"])
-def test_stopping_at_a_width_keeps_verdicts_true(noise):
+def test_stopping_at_width_keeps_verdicts_true(noise):
     rates = simulate(Scenario("until", noise=noise, sd=0.02, until=0.05), studies=150, seed=7)
     assert rates.false <= MOST_FALSE
     assert rates.width <= 0.05
@@ -38,18 +38,18 @@ def test_stopping_at_a_width_keeps_verdicts_true(noise):
     ("noise", "sd", "candidates"),
     [("normal", 0.04, 4), ("normal", 0.05, 1), ("heavy tails", 0.03, 4), ("one bad block", 0.03, 4)],
 )
-def test_ten_percent_are_found_in_ten_blocks(noise, sd, candidates):
+def test_ten_percent_needs_ten_blocks(noise, sd, candidates):
     rates = simulate(Scenario(noise, 0.10, noise, sd=sd, candidates=candidates), studies=300, seed=7)
     assert rates.found >= 0.85
     assert rates.false <= MOST_FALSE
 
 
-def test_two_runs_without_change_rarely_differ_significantly():
+def test_equal_runs_rarely_differ_significantly():
     assert simulate_runs(Scenario("two runs", blocks=10), studies=100, seed=7).false <= MOST_FALSE
 
 
 @pytest.mark.timeout(500)
-def test_tables_are_written_and_repeatable(tmp_path):
+def test_tables_are_repeatable(tmp_path):
     lines = []
     files = main(tmp_path / "a", repetitions=1, seed=1, say=lines.append)
     again = main(tmp_path / "b", repetitions=1, seed=1, say=lines.append)
@@ -62,14 +62,14 @@ def test_tables_are_written_and_repeatable(tmp_path):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_under_measured_noise_slices_make_intervals_narrower_in_the_same_time(size):
+def test_slices_narrow_the_intervals(size):
     after, sliced, finer = (simulate_measured(MIDDLE, way, *size, studies=10, seed=1) for way in WAYS)
     assert sliced.reach - 1 < 0.7 * (after.reach - 1)
     assert finer.reach < sliced.reach
     assert finer.found > sliced.found > after.found
 
 
-def test_more_setups_in_the_time_that_each_has_make_them_wider():
+def test_more_setups_widen_the_intervals():
     few, many = (simulate_measured(MIDDLE, WAYS[0], *size, studies=10, seed=1) for size in SIZES)
     assert many.reach > few.reach
     assert few == simulate_measured(MIDDLE, WAYS[0], *FIVE, studies=10, seed=1)

@@ -21,7 +21,7 @@ def mean_of(found, label):
     return geometric_mean(trial.capacity.rate for trial in found.trials if trial.label == label)
 
 
-def test_beyond_the_generator_a_capacity_is_reported_as_at_least_what_was_reached(results):
+def test_limit_of_generator_gives_lower_bound(results):
     found = results(labels=("gunicorn", "daphne", "daphne-ipc"), blocks=6, generator_rate=400)
     page = page_of(found)
     [table], [chart] = section(page, "capacity").tables, section(page, "capacity").charts
@@ -41,19 +41,19 @@ def test_beyond_the_generator_a_capacity_is_reported_as_at_least_what_was_reache
     assert rows["gunicorn"]["capacity_rps_high"] == ""
 
 
-def test_who_holds_at_least_more_than_the_others_is_first(results):
+def test_highest_lower_bound_is_first(results):
     found = page_of(results(labels=("uvicorn", "gunicorn", "daphne"), blocks=6, generator_rate=400))
     answer = found.findings[0].answer
     assert re.match(r"gunicorn sustains the most, at least 39\d requests/s; all others", answer), answer
 
 
-def test_a_search_that_settled_on_nothing_is_reported_in_its_own_words(results):
+def test_undecided_search_has_own_sentence(results):
     unsettled = section(results(blocks=2, generator_rate=1e-9), "capacity").tables[-1]
     assert "gunicorn" in {row[0].text for row in unsettled.rows}
     assert "the load generator was the limit, not the server" in unsettled.rows[0][2].text
 
 
-def test_the_figure_is_the_mean_over_blocks_and_curves_end_at_the_knee(results):
+def test_curve_ends_at_the_knee(results):
     found = results(blocks=3)
     table, [chart] = section(found, "capacity").tables[0], section(found, "capacity").charts
     assert column(table, "capacity, requests/s")["gunicorn"].text == f"{mean_of(found, 'gunicorn'):,.0f}"
@@ -82,7 +82,7 @@ def run(build_run):
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_a_capacity_is_reported_in_what_it_counts(run, kind):
+def test_capacity_has_counted_units(run, kind):
     page = page_of(run(kind))
     shown = section(page, kind)
     [chart] = shown.charts
@@ -96,7 +96,7 @@ def test_a_capacity_is_reported_in_what_it_counts(run, kind):
     assert f"p99 {TIME[kind].lower()}, ms" in drawn
 
 
-def test_a_summary_has_each_in_a_column_of_its_own(run):
+def test_summary_has_a_column_each(run):
     rows = summary(run(*SEARCHES))
     filled = {kind: {row["test"] for row in rows if row[f"capacity_{counts}_per_s"]} for kind, counts in COUNTS.items()}
     assert filled == {kind: {kind} for kind in COUNTS}

@@ -54,7 +54,7 @@ def by_two(table):
     return {(one[0].text, one[1].text): texts(one)[2:] for one in table.rows}
 
 
-def test_its_section_has_the_figures_of_all_requests_and_of_journeys(results):
+def test_section_shows_requests_with_journeys(results):
     page = page_of(results())
     found = section(page, "journey")
     tables = {one.name: one for one in found.tables}
@@ -69,7 +69,7 @@ def test_its_section_has_the_figures_of_all_requests_and_of_journeys(results):
     assert routes["POST name", "gunicorn"][3] == "–"  # of too few
 
 
-def test_get_and_post_stand_apart_with_their_failures_next_to_them(results):
+def test_get_is_separate_from_post(results):
     found = table(results(errors={"mixed-up": 3, "status": 1}), "methods-users")
     rows = by_two(found)
     assert rows["GET", "uvicorn"] == ["20.3", "40.6", "60.9", "102", "–", "4,000", "0"]
@@ -78,7 +78,7 @@ def test_get_and_post_stand_apart_with_their_failures_next_to_them(results):
     assert (failed.detail, failed.tone) == ("mixed-up 6, status 2", "bad")
 
 
-def test_a_setup_that_stops_answering_is_not_unknown(results):
+def test_unresponsive_setup_has_a_value(results):
     def stopped(*of_trial):
         found = walked(*of_trial)
         lost = dataclasses.replace(row("GET", 10), planned=1200, sent=1200, completed=900, ok=900, unfinished=300)
@@ -91,7 +91,7 @@ def test_a_setup_that_stops_answering_is_not_unknown(results):
     assert rows_of(table(found, "journey-users"))["gunicorn"][3] == "not reached"
 
 
-def test_the_answer_and_the_summary_have_them_and_cost_is_that_of_a_completed_journey_by_role(results):
+def test_cost_belongs_to_completed_journeys(results):
     found = results()
     page = page_of(found)
     assert {"p50, ms", "CPU, ms"} <= set(page.answer.table.columns)
@@ -107,7 +107,7 @@ def test_the_answer_and_the_summary_have_them_and_cost_is_that_of_a_completed_jo
     assert "that 1 request in 100 exceeds" in rest.rst(page)
 
 
-def test_an_open_loop_has_no_arithmetic_and_a_cell_without_journeys_no_row(results):
+def test_open_loop_has_no_arithmetic(results):
     found = section(results(test=a_test("journey", "users", duration="30s", rate=2.0), users=None), "journey")
     assert "loop-users" not in [one.name for one in found.tables]
     found = section(results(lambda label, test, block, result: result, name="none"), "journey")
@@ -130,7 +130,7 @@ def searched(build_run):
     return build
 
 
-def test_the_capacity_is_in_users_and_it_is_said_that_it_is_none_in_requests(searched):
+def test_capacity_is_in_users(searched):
     found = searched()
     tables = {one.name: one for one in section(found, "journey-capacity").tables}
     assert set(tables) >= {"journey-capacity-most", "way-most", "loop-most", "methods-most"}
@@ -145,7 +145,7 @@ def test_the_capacity_is_in_users_and_it_is_said_that_it_is_none_in_requests(sea
     assert "sustains the most" in rest.rst(page_of(found))
 
 
-def test_new_users_have_no_arithmetic_and_another_unit(searched):
+def test_new_users_have_another_unit(searched):
     found = searched("arrivals")
     tables = section(found, "journey-capacity").tables
     assert tables[0].columns[1] == "capacity in new users/s"
