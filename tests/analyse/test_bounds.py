@@ -47,7 +47,7 @@ def test_bounded_baseline_limits_ratios_from_above(study):
     assert (of_daphne.verdict, of_daphne.low) == (Verdict.INCONCLUSIVE, 0)
 
 
-def test_of_two_bounds_nothing_is_known(study):
+def test_two_bounds_are_not_compared(study):
     both = [dataclasses.replace(one, at_least=True) for one in study({"gunicorn": 9.0, "uvicorn": 27.0}, metric="rps")]
     [found] = compare(both, "gunicorn")
     assert (found.verdict, found.low, found.high) == (Verdict.INCONCLUSIVE, 0, inf)
@@ -55,7 +55,7 @@ def test_of_two_bounds_nothing_is_known(study):
     assert found.at_most
 
 
-def test_bound_says_nothing_about_noise(study):
+def test_bound_shows_no_noise(study):
     """The generator's own limit is the same each time; that makes no setup less noisy."""
     speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
     noisy = study(speeds, metric="rps", blocks=4, sd=0.2)

@@ -37,7 +37,7 @@ def test_tenth_is_trimmed_at_both_ends(blocks, left_out):
     assert width([*values[: blocks - left_out - 1], *[1e6] * (left_out + 1)]) > 1e4
 
 
-def test_limits_are_those_of_normal_noise():
+def test_limits_match_normal_noise():
     # Of many samples whose truth is 0, the interval leaves it out in 5%.
     outside = sum(not found.low < 0 < found.high for seed in range(2000) if (found := alone(normal(10, seed))))
     assert 0.035 < outside / 2000 < 0.065

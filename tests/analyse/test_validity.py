@@ -77,7 +77,7 @@ def test_undisturbed_trial_has_no_flag(evidence):
         ({"connection_lost": True}, "connection_lost"),
     ],
 )
-def test_each_reason_is_found_alone(seen, reason):
+def test_each_reason_is_found(seen, reason):
     assert reasons(**seen) == [reason]
 
 
@@ -149,7 +149,7 @@ def test_flag_shows_scheduling_delay_per_percentile():
 
 
 @pytest.mark.parametrize("reason", list(Reason), ids=lambda reason: reason.name)
-def test_each_reason_says_what_to_do(reason):
+def test_each_reason_has_a_remedy(reason):
     flag = reason.flag("42")
     assert flag.severity in {severity.value for severity in Severity}
     assert flag.invalid is (reason.severity is Severity.INVALID)

@@ -73,7 +73,7 @@ def test_terminal_ignores_control_characters(reported, command):
     assert "title" not in printed.splitlines()[0]
 
 
-def test_an_error_is_printed_likewise(refused):
+def test_error_is_printed_as_text(refused):
     errors = refused("report", f"a{HOSTILE}\udcff".replace("\x00", ""))
     assert not OBEYED.search(errors)
     assert MARKUP in errors

@@ -136,7 +136,7 @@ def test_search_at_time_limit_suggests_longer(ended_with, passed, rate, above, e
 
 
 @pytest.mark.servers
-def test_what_was_not_sent_is_said(server, command):
+def test_unsent_requests_are_reported(server, command):
     slow = ("--rate", "20", "--connections", "1", "--duration", "0.5s", "--timeout", "0.3s")
     _, printed, errors = command("load", f"{server.url}/after/600", *slow)
     [sent] = [int(line.split()[1]) for line in printed.splitlines() if line.split()[:1] == ["sent"]]

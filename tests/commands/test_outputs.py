@@ -58,7 +58,7 @@ def test_existing_output_is_refused_early(refused, folder, name, place):
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_dry_run_says_so_too(command, folder, monkeypatch):
+def test_dry_run_reports_unwritable_output(command, folder, monkeypatch):
     monkeypatch.undo()
     code, _, errors = command("run", folder / "study.toml", "--dry-run", "--output", "/proc/x")
     assert code == 1
@@ -162,7 +162,7 @@ def test_full_disk_suggests_how_to_resume(disk, bench_of, capsys):
     assert json.loads((disk / "run" / "run.json").read_text())["ended"] is None
 
 
-def test_what_is_printed_finds_no_room():
+def test_full_stdout_is_reported():
     command = [sys.executable, "-m", "loadtests", "list"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -81,7 +81,7 @@ def test_version_has_the_revision(command):
     assert re.fullmatch(r"django-serving-benchmark \d+\.\d+\.\d+(, revision [0-9a-f]{12}( with changes)?)?\n", printed)
 
 
-def test_ctrl_c_says_that_it_was(cli):
+def test_ctrl_c_is_reported(cli):
     process = cli.start("check", "gunicorn")
     assert process.stdout.readline() == "preparing the project ...\n"
     process.send_signal(signal.SIGINT)

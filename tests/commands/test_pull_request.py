@@ -82,7 +82,7 @@ def test_bencher_format_uses_second_side(two, build_run, command):
         assert all(list(measure) == ["value"] for measure in measures.values())
 
 
-def test_the_summary_says_first_what_failed(two, command):
+def test_summary_starts_with_failures(two, command):
     code, printed, _ = command("compare", *two, "--format", "github", "--fail-if", "slower>5%")
     says = "**Failed.** slower by more than 5%: uvicorn in latency, p50 response time ×1.20; "
     assert (code, printed.splitlines()[2].startswith(says)) == (1, True)

@@ -107,7 +107,7 @@ def test_wrong_input_gets_one_line(refused, arguments, says):
         (("nothing", "--format", "bmf", "--json"), "--json and --format can't be combined; leave one out"),
     ],
 )
-def test_so_does_what_cannot_be_compared(two, refused, arguments, says):
+def test_impossible_comparison_is_refused(two, refused, arguments, says):
     assert says in refused("compare", two[0], *arguments)
 
 

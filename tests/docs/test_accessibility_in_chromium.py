@@ -47,7 +47,7 @@ def test_axe_finds_nothing(browser, site, page, scheme, width):
     assert violations(browser, site / page) == []
 
 
-def test_it_finds_what_is_wrong(browser, tmp_path):
+def test_check_finds_violations(browser, tmp_path):
     page = tmp_path / "wrong.html"
     page.write_text("<html lang=en><title>A page</title><main><h1>Chart</h1><img src=chart.svg></main>")
     assert [line.partition(":")[0] for line in violations(browser, page)] == ["image-alt"]

@@ -54,7 +54,7 @@ def test_echo_returns_body_with_type(ask, body):
     assert ask("post", "/echo", data=body, content_type="application/x-thing") == (200, "application/x-thing", body)
 
 
-def test_echo_of_nothing_is_empty(ask):
+def test_empty_echo_is_empty(ask):
     # Without a body, Django's test clients send no content type either.
     answer = ask("post", "/echo", data=b"", content_type="application/x-thing")
     assert answer == (200, "application/octet-stream", b"")

@@ -63,7 +63,7 @@ def test_closed_generator_has_ended(ended):
     assert float(ago_s) >= 0
 
 
-def test_without_a_place_nothing_is_noted(monkeypatch):
+def test_missing_folder_notes_no_end(monkeypatch):
     monkeypatch.delenv("RUN_DIR", raising=False)
     assert list(events.paced(1, 0.0, note="run.1")) == [events.event(0)]
     assert events.ended(RequestFactory().get("/events/ended?note=run")).content == b""
@@ -114,7 +114,7 @@ def test_late_event_does_not_delay_others(clock, paced):
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
 
 
-def test_nothing_is_sent_before_requested(clock):
+def test_events_are_sent_on_demand(clock):
     response = events.events(RequestFactory().get("/events?events=3&every=10000"))
     assert next(iter(response)) == events.event(0)
     assert clock == [100.0]

@@ -125,6 +125,6 @@ REFUSED += [(middleware, {"MIDDLEWARES": text}, "MIDDLEWARES is") for text in OT
 
 
 @pytest.mark.parametrize(("read", "environ", "word"), REFUSED)
-def test_what_makes_no_sense_is_said(read, environ, word):
+def test_invalid_setting_is_reported(read, environ, word):
     with pytest.raises(ImproperlyConfigured, match=word):
         read(environ, HERE) if read is databases else read(environ)

@@ -38,7 +38,7 @@ def test_session_belongs_to_its_cookie(answers, prefix, what):
 @pytest.mark.usefixtures("middleware", "database")
 @pytest.mark.parametrize("cookies", [{}, {"sessionid": "thatnobodyhas"}], ids=["none", "another"])
 @pytest.mark.parametrize("what", FOUND)
-def test_without_it_nobody_is_signed_in(answers, wsgi, asgi, prefix, what, cookies):
+def test_missing_cookie_means_anonymous(answers, wsgi, asgi, prefix, what, cookies):
     for client in (wsgi, asgi):
         client.cookies.load(cookies)
     for response, _ in answers("get", f"{prefix}/{what}"):

@@ -164,7 +164,7 @@ NO_TEXT = f"{NONSENSE}not a text, or longer than 16 MB"
     ],
     ids=range(16),
 )
-def test_nonsense_is_one_line(there, which, text, why):
+def test_invalid_answer_is_a_clear_error(there, which, text, why):
     there(HOSTILE.format(**{"here": "here", "answer": HONEST, which: text}))
     with pytest.raises(UserError) as raised:
         ask()

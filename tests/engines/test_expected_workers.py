@@ -296,7 +296,7 @@ def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
         (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),
     ],
 )
-def test_what_makes_no_sense_is_said(command, options, says):
+def test_invalid_options_are_refused(command, options, says):
     code, _, errors = command("run", "first-look", *options)
     assert code == 1
     assert says in errors
@@ -328,7 +328,7 @@ def test_workers_token_does_not_reveal_master(cli):
     assert load_token.key(TOKEN, load_token.MASTER).hex() not in WORKERS_TOKEN
 
 
-def test_a_dry_run_waits_for_nobody(command):
+def test_dry_run_waits_for_no_worker(command):
     code, printed, errors = command("run", "first-look", "--expect-workers", "2", "--dry-run")
     assert (code, errors) == (0, "")
     assert "Nothing was started" in printed

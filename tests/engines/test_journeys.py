@@ -110,7 +110,7 @@ def test_end_of_load_precedes_grace_period(survey):
     assert (result.ok, result.billed) == (4, 0)
 
 
-def test_arrivals_come_whatever_the_answers_take(survey):
+def test_arrivals_ignore_slow_answers(survey):
     # A journey takes 17 answers of 30 ms at the least, longer than the next one takes to come.
     server = survey(delay_ms=30)
     result = locust.run(load(server, arrivals=20, duration_s=2, warmup_s=1, arrival_seed=7))
@@ -135,7 +135,7 @@ def test_processes_are_pinned_without_server(survey, unused_port):
     assert result.send_lag_ms["p99"] is not None
 
 
-def test_what_it_cannot_do_is_said(survey):
+def test_unsupported_load_is_refused(survey):
     with pytest.raises(UserError, match=r"^the engine locust cannot send at a fixed rate; use openloop$"):
         locust.run(Load.of_url("http://127.0.0.1:1/", rate=1))
     with pytest.raises(UserError, match=r"^the engine openloop cannot have users walk a journey; use locust$"):

@@ -32,7 +32,7 @@ def test_latency_is_whole_milliseconds(server):
     ("path", "kind"),
     [("status/503", "status"), ("status/302", "status"), ("reset", "reset"), ("ok", "wrong-body"), (None, "refused")],
 )
-def test_errors_are_no_fast_answers(server, unused_port, path, kind):
+def test_errors_have_no_response_time(server, unused_port, path, kind):
     url = f"{server.url}/{path}" if path else f"http://127.0.0.1:{unused_port}/"
     result = loadtest.run(Load.of_url(url, rate=50, duration_s=0.6, bodies=(b"KO",)))
     assert set(result.errors) == {kind}
@@ -72,6 +72,6 @@ def test_closed_loop_with_body(server):
         (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "cannot replay a recording; use openloop"),
     ],
 )
-def test_what_it_cannot_do_is_said(load, words):
+def test_unsupported_load_is_refused(load, words):
     with pytest.raises(UserError, match=words):
         loadtest.run(load)

@@ -52,7 +52,7 @@ def test_values_over_a_limit_are_counted():
 
 
 @pytest.mark.parametrize("text", ["", "no base64!", "AAAA", "HISTFAAAAAAAAAAA"])
-def test_what_is_no_histogram(text):
+def test_invalid_histogram_is_refused(text):
     with pytest.raises(ValueError, match="not an HDR histogram"):
         Histogram.decode(text)
 

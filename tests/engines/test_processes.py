@@ -91,7 +91,7 @@ def test_a_load_can_be_stopped_early(engine, url):
 
 
 @pytest.mark.servers
-def test_a_generator_that_crashes_says_why(monkeypatch, tmp_path):
+def test_crashed_generator_has_a_reason(monkeypatch, tmp_path):
     (tmp_path / "main.js").write_text("process.stdin.once('data', () => { throw new TypeError('so it goes') })\n")
     (tmp_path / "protocols").mkdir()
     (tmp_path / "protocols" / "http.js").touch()

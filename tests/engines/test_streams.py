@@ -116,7 +116,7 @@ def test_each_separator_ends_events(streamed, path, separator):
     assert (found.reason, found.whole, found.events) == ("", found.begun, EVENTS * found.begun)
 
 
-def test_empty_lines_are_no_events(streamed):
+def test_empty_lines_are_ignored(streamed):
     result, _ = streamed("/empty", duration_s=0.5, body=b"\n" * LARGE * EVENTS)
     found = result.streams
     assert (found.events, found.broken) == (0, found.begun)

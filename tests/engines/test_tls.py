@@ -74,7 +74,7 @@ def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption
     ("protocol", "options"),
     [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)],
 )
-def test_one_connection_has_one_handshake(loaded, protocol, options):
+def test_shared_connection_shakes_hands_once(loaded, protocol, options):
     result, counts = loaded(protocol=protocol, **options)
     assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})
     assert counts == {"full": 1, "resumed": 0, "requests": EACH}

@@ -123,7 +123,7 @@ def test_a_server_that_is_not_there(measured, conversing, unused_port, does, hel
 
 
 @pytest.mark.parametrize(("does", "held"), [("idle", {"receivers": 100, "rate": 0}), ("connect", {"connections": 100})])
-def test_generator_limit_is_no_server_error(conversing, monkeypatch, tmp_path, does, held):
+def test_generator_limit_ends_the_load(conversing, monkeypatch, tmp_path, does, held):
     few = tmp_path / "node"
     few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
     few.chmod(0o700)

@@ -40,7 +40,7 @@ def test_connections_stay_open_between_slices(in_slices, conversing):
 
 
 @pytest.mark.parametrize(("does", "each"), [("echo", 1), ("broadcast", 3)])
-def test_warmup_messages_are_no_deliveries(in_slices, conversing, does, each):
+def test_warmup_messages_are_not_counted(in_slices, conversing, does, each):
     server = conversing(twice=2)
     load = server.load(does, receivers=each if does == "broadcast" else 0, rate=40, duration_s=1, connections=1)
     result, _ = in_slices(load, 2, warm_up_s=0.5, settle_s=0.25)

@@ -72,7 +72,7 @@ def test_saved_retries_have_an_end():
     assert sum(budget.spend() for _ in range(100)) == MOST_RETRIES
 
 
-def test_an_open_breaker_asks_nobody():
+def test_open_breaker_sends_no_fetch():
     resilience = Resilience(Breaker(failures=2, open_s=60))
     assert went(resilience, BROKEN, BROKEN, None)[1] == Delivered(BROKEN)
     steps, delivered = went(resilience, FINE)

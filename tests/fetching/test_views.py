@@ -100,7 +100,7 @@ def test_missing_origin_is_reported_until_started(origin, served, ask, tmp_path)
     assert {response.status_code for response in ask(*PLAIN)} == {200}
 
 
-def test_nothing_is_posted_through_them(origin, served):
+def test_fetching_views_refuse_post(origin, served):
     playing = origin(WELL)
     served(playing.url)
     assert Client().post("/fetch").status_code == 405

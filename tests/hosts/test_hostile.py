@@ -110,7 +110,7 @@ WITHOUT_PACKAGES = {name: value for name, value in HONEST["versions"].items() if
     ],
     ids=range(13),
 )
-def test_nonsense_is_one_line(command, host, lines, why):
+def test_invalid_answer_is_a_clear_error(command, host, lines, why):
     host.answers(**lines)
     code, printed, errors = command("hosts", "check", host.where)
     assert (code, printed) == (1, "")
@@ -205,7 +205,7 @@ def calls(monkeypatch):
         ("missing_for", {"setup": "../../etc/passwd"}, "unknown setup"),
     ],
 )
-def test_what_cannot_be_called_is_refused(calls, method, arguments, why):
+def test_unknown_method_is_refused(calls, method, arguments, why):
     with pytest.raises(UserError, match=f"^{why}"):
         value_of(calls, method, arguments)
 

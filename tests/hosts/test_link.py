@@ -71,7 +71,7 @@ def test_address_has_optional_parts(text, parts):
     "text",
     ["", "-oProxyCommand=x", "a b", "fd00::2", "other:0", "other:65536", "other/path", "-l@other", "a@b@c", "x;y"],
 )
-def test_what_is_no_address_is_refused(text):
+def test_invalid_address_is_refused(text):
     with pytest.raises(UserError, match=r"write ssh://user@host or ssh://user@host:port, IPv6 in brackets$"):
         hosts.at(f"ssh://{text}")
 
@@ -126,7 +126,7 @@ def test_writable_files_are_not_run(last_line, other_machine, folder, command_na
         ("ssh: connect to host other port 22: Connection refused\n", "Connection refused"),
     ],
 )
-def test_why_ssh_failed_is_one_line(last_line, other_machine, said, reported, command_name):
+def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported, command_name):
     (other_machine.folder / "refuses").write_text(said)
     says = last_line("hosts", command_name, other_machine.where)
     assert says.startswith("error: ")

@@ -191,7 +191,7 @@ def test_events_on_other_machines_are_seen(second, command, folder):
         ),
     ],
 )  # fmt: skip
-def test_alias_of_machine_is_no_client(second, command, names, setup, options, says):
+def test_alias_of_machine_is_refused(second, command, names, setup, options, says):
     with of_their_own(second, names=names):
         code, _, errors = second.run(*command(second, "1s", *options, setup=setup))
     assert code == 1

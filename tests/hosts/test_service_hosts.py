@@ -131,7 +131,7 @@ def test_missing_redis_is_reported(away, study):
 
 
 @pytest.mark.exhaustive
-def test_servers_machine_is_no_service_host(away, study):
+def test_servers_machine_is_refused(away, study):
     # By another account, of which its name says nothing.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors

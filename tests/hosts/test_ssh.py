@@ -84,7 +84,7 @@ def test_separate_servers_use_all_cores(at_hand, machines, monkeypatch):
     assert f"{cores} core{'s' * (cores > 1)} there for the servers" in printed
 
 
-def test_a_run_says_what_ran_where(measured, machines, folder):
+def test_run_records_its_hosts(measured, machines, folder):
     printed, about, found = measured("--servers", machines.where)
     assert f"note: {machines.where} is this very machine" in printed
     assert f"Servers on {machines.where} (" in printed

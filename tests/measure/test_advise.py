@@ -145,7 +145,7 @@ def test_fixed_rate_search_finds_least_p99(run):
     assert run(found)[1].pick == "3w-2t"
 
 
-def test_failed_start_gives_no_advice(run, trials):
+def test_failed_start_prevents_advice(run, trials):
     trials.broken = {"3w-2t"}
     assert run(plan(max_time_s=300))[1].pick != "3w-2t"
     assert all(one.slot.label != "3w-2t" for one in trials.ran if one.slot.block > 1)
@@ -157,7 +157,7 @@ def test_late_generator_is_not_candidates_fault(run, trials):
     assert any(one.slot.label == "3w-2t" for one in trials.ran if one.slot.block > 1)
 
 
-def test_where_nothing_starts_it_says_so(run, trials):
+def test_search_without_candidates_is_an_error(run, trials):
     trials.broken = {entry.label for entry in plan().study.entries}
     with pytest.raises(UserError, match=r"no candidate has a valid trial with .*; its report\.html has the reasons"):
         run(plan(max_time_s=300))

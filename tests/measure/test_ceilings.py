@@ -65,7 +65,7 @@ def test_silent_setup_has_no_ceiling(ceilings):
     assert (test.pace.rate, "daphne" in found["latency"]) == (350.0, False)
 
 
-def test_where_none_answers_nothing_is_written(ceilings, folder):
+def test_silent_setups_leave_no_folder(ceilings, folder):
     with pytest.raises(
         UserError,
         match=r"^test latency: no setup answered successfully, so the harness can't "
@@ -92,7 +92,7 @@ def test_study_with_unknown_rate_mentions_it():
         ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a key here"),
     ],
 )
-def test_a_mistake_is_one_line(changes, says):
+def test_mistake_is_a_clear_error(changes, says):
     with pytest.raises(UserError, match=says):
         studies.parse({"setups": SETUPS, "tests": {"latency": {**LATENCY, **changes}}}, "s", "s.toml")
 

@@ -175,7 +175,7 @@ def test_a_dry_run_tells_none(command, monkeypatch):
 
 
 @pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
-def test_a_study_has_none(variable):
+def test_study_refuses_passwords(variable):
     entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
     says = rf"setups\[1\].env.{variable}: contains a user or a password; set it in the"
     with pytest.raises(UserError, match=says) as error:

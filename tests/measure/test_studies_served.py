@@ -61,7 +61,7 @@ def measured(command, tmp_path):
     return run
 
 
-def test_conversations_lose_nothing_that_should_come(measured, monkeypatch):
+def test_conversations_deliver_all_messages(measured, monkeypatch):
     monkeypatch.setattr(trials, "STEP_SETTLED_S", 0.1)
     found, rows, said = measured(CONVERSATIONS)
     for trial in found.values():

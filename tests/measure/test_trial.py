@@ -171,7 +171,7 @@ def test_services_start_with_the_setup(bench_of, options, env):
     assert bench_of.server.served == [("gunicorn", {**env, "CORES": "0"}, tuple(options["services"]))]
 
 
-def test_services_run_where_a_setup_says(bench_of):
+def test_services_use_the_configured_cores(bench_of):
     """And a core that there is not is said before anything is started."""
     setup = {"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}
     bench, study, planned = a_block(bench_of, {**TABLE, "setups": [setup], "baseline": "apart"})

@@ -135,7 +135,7 @@ def test_only_greedy_programs_are_reported(found, sentence):
     assert found.sentence == sentence
 
 
-def test_what_this_process_started_is_ours(monkeypatch):
+def test_child_processes_are_excluded(monkeypatch):
     child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     monkeypatch.setattr(top_processes, "WATCHED_S", 0.2)
     try:

@@ -17,7 +17,7 @@ def test_record_restores_the_study(table):
 
 
 @pytest.mark.parametrize("kind", [*TABLES, *SEARCHES])
-def test_so_does_that_of_a_conversation(kind):
+def test_record_restores_the_conversation(kind):
     test = conversing(kind, consumer="sync", size=100, **({"arrivals": "even"} if kind in SEARCHES else {}))
     assert kinds.from_record(as_json(test.record())) == test
 
@@ -77,7 +77,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("kind", "wrong", "says"), WRONG)
-def test_wrong_test_has_one_line_error(kind, wrong, says):
+def test_wrong_test_is_refused(kind, wrong, says):
     keys = {key: value for key, value in (RIGHT[kind] | wrong).items() if value is not ...}
     with pytest.raises(UserError) as raised:
         a_test(kind, **keys)

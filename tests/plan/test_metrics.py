@@ -20,7 +20,7 @@ def test_every_metric_has_a_name():
         metric("speed")
 
 
-def test_metric_name_has_one_unit():
+def test_metric_name_shows_unit_once():
     p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
     assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
     assert rps.with_unit(rps.in_words("service time")) == "requests per second"

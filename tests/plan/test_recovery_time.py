@@ -73,7 +73,7 @@ def test_recovery_must_last_under_load(tried, otherwise, recovery_s):
     assert course(tried(otherwise, lasts=60)).recovery_s == recovery_s
 
 
-def test_early_answers_are_no_recovery(tried):
+def test_early_answers_prevent_recovery(tried):
     """Stale copies, or errors that are reported as answers: 20 ms where a fetch takes a second."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)

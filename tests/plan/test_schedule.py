@@ -72,7 +72,7 @@ def test_longer_study_extends_the_shorter():
     assert a_study(at_once=6) == a_study(at_once=60) == a_study()
 
 
-def test_uninterleaved_test_has_one_turn():
+def test_uninterleaved_test_takes_a_turn():
     search = {"kind": "capacity", "path": "/", "objective": "p99<50ms"}
     slots = schedule(a_study(at_once=2, tests={"one": TEST, "capacity": search}), seed=5)
     assert len([slot for slot in slots if slot.test == "capacity"]) == 2 * len(SETUPS)

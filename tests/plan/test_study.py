@@ -91,7 +91,7 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
     ],
 )
-def test_mistake_has_one_line_error(load, old, new, says):
+def test_mistake_is_a_clear_error(load, old, new, says):
     with pytest.raises(UserError, match=says) as error:
         load(old, new)
     assert "\n" not in str(error.value)
@@ -168,7 +168,7 @@ MANY = list(range(1, 2000))
         ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
 )
-def test_mistake_in_sweep_is_one_line(table, says):
+def test_mistake_in_sweep_is_clear(table, says):
     with pytest.raises(UserError, match=f"^s.toml: {says}"):
         swept(**table)
 

@@ -37,7 +37,7 @@ def test_folder_has_page_with_figures(tmp_path, plan, rounds):
         (0, "there are none: send more load, or profile a setup in Python"),
     ],
 )
-def test_nothing_is_concluded_from_few_samples(about, samples, says):
+def test_few_samples_allow_no_conclusion(about, samples, says):
     document = copy.deepcopy(about) | {"duration_s": 10.0}
     for role, of_role in zip(document["roles"], (samples, 0), strict=True):
         role["samples"] = of_role

@@ -92,7 +92,7 @@ def test_sampled_crash_costs_one_part(servers, recorded, dies_in, starts, early)
     assert process.cpu_s == sum(row.cpu_s for window in one.sampled for row in window.processes)
 
 
-def test_it_is_not_repeated_for_ever(servers, recorded):
+def test_repeated_crashes_end_the_profile(servers, recorded):
     servers.dies_in = range(3, 100)
     with pytest.raises(UserError, match="gunicorn: a server process died during the sampling in each of 12 starts"):
         recorded()

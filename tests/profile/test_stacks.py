@@ -18,7 +18,7 @@ from loadtests.profile.stacks import INSTALLED, PROJECT, STANDARD, Frame, Reader
         ("/elsewhere/deep/down/tool.py", "down/tool.py", PROJECT),
     ],
 )
-def test_paths_lose_what_is_this_machines(path, file, origin):
+def test_paths_omit_machine_folders(path, file, origin):
     assert Reader("/srv/site").frame("f", path) == Frame("f", file, origin)
 
 

@@ -89,7 +89,7 @@ def test_markup_is_text(browser, answers):
     assert browser.through(**answers).summary["name"] == "&lt;b&gt;Ada &amp; Co"
 
 
-def test_back_shows_what_was_answered(browser, answers):
+def test_back_shows_the_answer(browser, answers):
     browser.through(name="Ada", household="3")
     assert f'<a href="{browser.base}household/">Back</a>' in browser.text
     browser.get("household/")

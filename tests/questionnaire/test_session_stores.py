@@ -123,7 +123,7 @@ def test_cookie_fits_into_browsers(store_of, answers):
 @pytest.mark.parametrize("key", ["__somebody__", "x" * 1501], ids=["reserved", "too long"])
 @pytest.mark.parametrize("protocol", ["gRPC", "HTTP"])
 @pytest.mark.servers
-def test_foreign_cookie_is_no_session(store_of, protocol, key):
+def test_foreign_cookie_means_signed_out(store_of, protocol, key):
     store_of(f"datastore over {protocol}")
     browser = Browser()
     browser.client.cookies["sessionid"] = key

@@ -57,7 +57,7 @@ def test_server_waits_only_for_own_datastore():
         ),
     ],
 )
-def test_what_makes_no_sense_is_said(environ, says):
+def test_invalid_setting_is_reported(environ, says):
     with pytest.raises(ImproperlyConfigured, match=says):
         sessions(environ)
 

@@ -21,7 +21,7 @@ def test_blob_is_opaque_with_random_content():
 
 
 @pytest.mark.parametrize("blob", [None, "", "nonsense", 7, "\u00e9", pack(STATE, "another", 1024)])
-def test_foreign_blob_is_no_state(blob):
+def test_foreign_blob_is_ignored(blob):
     assert unpack(blob, "secret") is None
 
 

@@ -36,7 +36,7 @@ class Outer(msgspec.Struct, kw_only=True):
     pause: Duration | list[Duration] = 0.5
 
 
-def test_durations_are_seconds_wherever_they_stand():
+def test_durations_are_seconds_everywhere():
     values = {"tests": {"a": {"rate": 1, "duration": "2m"}}, "listed": [{"rate": 2, "duration": 3}], "pause": ["1s", 2]}
     read = decode.convert(values, Outer, "a.toml")
     assert (read.tests["a"].duration_s, read.listed[0].duration_s, read.pause) == (120, 3, [1, 2])
@@ -68,14 +68,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("values", "line"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_one_line(values, line):
+def test_mistake_is_a_clear_error(values, line):
     with pytest.raises(UserError) as raised:
         decode.convert(values, Outer, "a.toml")
     assert str(raised.value).startswith(f"a.toml: {line}")
     assert "\n" not in str(raised.value)
 
 
-def test_a_prefix_stands_before_the_path():
+def test_prefix_precedes_the_path():
     with pytest.raises(UserError, match=r"^a.toml: tests\.b\.rate: is missing; "):
         decode.convert({}, Inner, "a.toml", "tests.b.")
     with pytest.raises(UserError, match=r"^a.toml: tests\.b\.share: goes with"):

@@ -131,7 +131,7 @@ async def test_workers_learn_of_disconnected_clients(bench):
     assert (await bench.next_message(workers))["id"] == request["id"]
 
 
-async def test_incomplete_body_makes_no_request(bench):
+async def test_incomplete_body_is_discarded(bench):
     client = Client(bench.front(), body=bytes(20), chunk=10)
     client.unread.pop()
     client.leaves.set()
@@ -145,7 +145,7 @@ async def test_other_protocols_are_refused(bench):
         await client.done
 
 
-async def test_nothing_is_left_of_a_request(bench):
+async def test_finished_request_leaves_no_state(bench):
     front = bench.front()
     tasks = len(asyncio.all_tasks())
     for _ in range(50):

@@ -132,7 +132,7 @@ def of_p50(found):
     return [said for said in found.winners if said.startswith("Typical response time")]
 
 
-def test_curve_has_one_sentence(curve):
+def test_curve_is_a_single_sentence(curve):
     found = curve(slower_from(200.0))
     assert of_p50(found) == [
         "Typical response time (p50), over requests per second: all (equivalent within ±3%) at 50/s and 150/s; "

@@ -42,7 +42,7 @@ def verdicts_note(page):
     return table.note
 
 
-def test_invalid_run_says_so_first(page):
+def test_invalid_run_starts_with_warning(page):
     found = page(aa=True, lost=lost((*LABELS, "gunicorn-again")))
     assert found.answer.notes[0].startswith("No trial is valid, so no setup has a figure; ")
     assert found.findings == ()
@@ -111,7 +111,7 @@ def test_caption_explains_existing_whiskers(page):
     assert len([caption for caption in three if ". Whiskers are" in caption]) >= 5
 
 
-def test_who_has_no_figure_says_why(page):
+def test_missing_result_has_a_reason(page):
     found = page(change=replaced("uvicorn", response_time_ms=NOTHING))
     alt = section(found, "latency").charts[0].alt
     assert "uvicorn not known" in alt

@@ -57,7 +57,7 @@ def test_calm_is_relative_to_rest(monkeypatch):
         (None, True, "refused"),
     ],
 )
-def test_what_is_healthy(status, own, why):
+def test_healthy_answers(status, own, why):
     def ask():
         if status is None:
             raise ConnectionRefusedError("refused")

@@ -62,7 +62,7 @@ ROOM = "/ws/rooms/contract/"
         ({"refuse": 1}, ["/ws/echo/: refused with 503", f"{ROOM}: refused with 503"]),
     ],
 )
-def test_what_is_wrong_is_said(conversing, monkeypatch, faults, says):
+def test_failing_case_is_reported(conversing, monkeypatch, faults, says):
     if "drop" in faults:
         monkeypatch.setattr(websocket, "WITHIN_S", 0.5)
     found = verified(conversing(**faults), "plain")
@@ -104,7 +104,7 @@ def test_fragmented_message_is_received_before_close(conversing):
         (b"HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n", 101),
     ],
 )
-def test_what_is_no_handshake_is_refused(raw, answer, status):
+def test_invalid_handshake_is_refused(raw, answer, status):
     with pytest.raises(Refused) as refused:
         WebsocketClient(raw(answer)[0], ECHO)
     assert refused.value.status == status

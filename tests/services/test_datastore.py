@@ -94,7 +94,7 @@ def test_upsert_overwrites_existing_entities(kind):
     ],
     ids=["there already", "not there", "twice", "a reserved name", "a name of over 1500 bytes", "of two bytes each"],
 )
-def test_what_cannot_be_written_is_refused(kind, mutations, error):
+def test_invalid_write_is_refused(kind, mutations, error):
     kind.insert(kind.number("a", 1), kind.number("x" * 1500, 1))
     with pytest.raises(error):
         kind.commit(*(types.Mutation({how: kind.number(name, 2)}) for how, name in mutations))

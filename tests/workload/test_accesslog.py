@@ -98,7 +98,7 @@ def test_most_frequent_requests_are_kept(log):
         ([line("POST / HTTP/1.1")], r"holds no request that can be sent"),
     ],
 )
-def test_other_file_is_one_line_error(log, lines, says):
+def test_other_file_is_refused(log, lines, says):
     with pytest.raises(UserError, match=says) as error:
         convert("log", log(*lines))
     assert "\n" not in str(error.value)

@@ -54,7 +54,7 @@ def test_recorded_times_give_the_weights(file):
         Workload((Request("a", "POST", body="\x7f\x00é\u2028".encode()),), ((0.0, 1e-06, 12345.678901),)),
     ],
 )
-def test_what_is_written_is_read_back(file, workload):
+def test_written_file_is_read_back(file, workload):
     read = from_toml.read(file(to_toml(workload, ("a comment", "another"))))
     assert read.at == workload.at
     for found, request in zip(read.requests, workload.requests, strict=True):
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_back(file, workload):
         ("[[requests", r"mine.toml: not valid TOML"),
     ],
 )
-def test_mistake_in_file_is_one_line(file, text, says):
+def test_mistake_in_file_is_clear(file, text, says):
     with pytest.raises(UserError, match=says) as error:
         from_toml.read(file(text))
     assert "\n" not in str(error.value)
@@ -190,7 +190,7 @@ def test_moved_body_file_is_same_test(load, tmp_path):
         ("throughput", REPLAYED, r"pace: is 'recorded'; 'even' is needed"),
     ],
 )
-def test_mistake_in_study_is_one_line(load, kind, lines, says):
+def test_mistake_in_study_is_clear(load, kind, lines, says):
     with pytest.raises(UserError, match=says) as error:
         load(lines, kind)
     assert "\n" not in str(error.value)

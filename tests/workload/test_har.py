@@ -109,7 +109,7 @@ def test_bodies(har, entry):
     assert "kept as recorded: 1 file or body that cannot be read as text" in found.remarks
 
 
-def test_other_content_type_is_no_form(har, entry):
+def test_other_content_type_is_omitted(har, entry):
     recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
     found = converted("journey", har(entry(f"{SITE}/"), recorded))
     assert "1 left out with a body that is no form ([none]): write them by hand" in found.remarks
@@ -165,7 +165,7 @@ def test_other_har_file_is_refused(tmp_path, content, says):
         (SITE, {"at": "noon"}, r"entry 1 .*'noon' is not a time"),
     ],
 )
-def test_nothing_that_can_be_sent(har, entry, url, recorded, says):
+def test_recording_without_requests_is_refused(har, entry, url, recorded, says):
     with pytest.raises(UserError, match=says):
         convert("har", har(entry(url, **recorded)))
 

@@ -240,11 +240,11 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
         (ONS, {"host": "a"}, r"--host is for a HAR file"),
     ],
 )
-def test_what_is_neither(journey_of, values, options, says):
+def test_other_recording_is_refused(journey_of, values, options, says):
     with pytest.raises(UserError, match=says):
         journey_of(values, **options)
 
 
-def test_empty_recording_is_no_journey(visit):
+def test_empty_recording_is_refused(visit):
     with pytest.raises(UserError, match=r"holds no step of a journey; requests to shop.example; 1 left out for static"):
         visit("/a.css")

@@ -37,7 +37,7 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"status": 101}, r"^status: is 101"),
     ],
 )
-def test_what_is_no_request(values, says):
+def test_invalid_request_is_refused(values, says):
     with pytest.raises(UserError, match=says) as error:
         Request(**{"name": "a", **values})
     assert "\n" not in str(error.value)
@@ -64,7 +64,7 @@ A, B = Request("a"), Request("b")
         ((A,), (tuple(map(float, range(100_001))),), "at most 100,000 can be replayed"),
     ],
 )
-def test_what_is_no_workload(requests, at, says):
+def test_invalid_workload_is_refused(requests, at, says):
     with pytest.raises(UserError, match=says) as error:
         Workload(requests, at)
     assert "\n" not in str(error.value)
@@ -102,7 +102,7 @@ URL = "http://127.0.0.1:8000/"
         {"rate": 1e6, "duration_s": 3600},
     ],
 )
-def test_what_is_no_load(values):
+def test_invalid_load_is_refused(values):
     with pytest.raises(UserError) as caught:
         Load.of_url(URL, **values)
     assert "\n" not in str(caught.value)

@@ -191,7 +191,7 @@ def test_access_log_secrets_are_replaced(log):
     assert kept.workload.requests[0].path == "/join/REPLACED/?token=hunter2&page=1"
 
 
-def test_report_names_no_secret_value(har, entry):
+def test_report_hides_secret_values(har, entry):
     file = har(
         entry(f"{SITE}/a?token=hunter2&page=7", headers=[("X-Auth-Token", "hunter2"), ("Accept", "text/x")]),
         entry(f"{SITE}/{HEXADECIMAL}", "POST", body='{"password": "hunter2", "size": "large"}'),

@@ -33,7 +33,7 @@ def overloaded(answered):
     return belief
 
 
-def test_capacity_lies_between_outcomes():
+def test_capacity_is_between_outcomes():
     belief = believing((900.0, clear(True)), (950.0, clear(False)))
     assert belief.capacity == pytest.approx(925, rel=0.03)
     assert belief.spread < believing((900.0, clear(True))).spread

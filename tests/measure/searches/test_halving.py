@@ -71,7 +71,7 @@ def test_spoiled_candidate_has_not_lost():
     assert outcome.pick == "a"
 
 
-def test_what_it_costs():
+def test_halving_costs_few_trials():
     assert halving.plan(12, 1) == [(12, 1), (6, 2), (3, 4), (2, 8)]
     assert halving.trials(12, 1) == 52
     assert halving.grid_trials(12, 1) == 12 * 15

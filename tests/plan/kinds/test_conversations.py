@@ -103,7 +103,7 @@ def test_compression_separates_tests():
     assert refusing == {"ws", "socketio"}
 
 
-def test_only_idle_tests_run_alone():
+def test_only_idle_tests_run_sequentially():
     study = parse({"setups": ["gunicorn", "uvicorn"], "tests": TABLES}, "s", "s.toml")
     assert {test.kind.name for test in study.tests if not study.interleaved(test)} == {"idle"}
     assert planned_seconds(study) > 2 * 2 * 4 * 10
@@ -218,7 +218,7 @@ def test_failing_broadcast_sustains_nothing(broadcast):
         ("broadcast-capacity", "deliveries", "lag p99<100ms, missing<0.01%, errors<0.1%", "lag p95<100ms"),
     ],
 )
-def test_each_searches_for_what_it_counts(kind, counts, objective, other):
+def test_search_uses_counted_units(kind, counts, objective, other):
     test = conversing(kind)
     found, plan = test.search
     assert (str(found), plan.counts, test.kind.cost_unit.plural) == (objective, counts, counts)

@@ -62,6 +62,6 @@ def test_keys_configure_the_connections(keys, description):
     assert other.closes == ("clients" in keys)
 
 
-def test_http2_closed_loop_has_one_connection():
+def test_http2_closed_loop_shares_a_connection():
     test = a_test("throughput", duration="1s", connections=8, protocol="http2")
     assert test.condition == "with 8 requests at once over one connection"

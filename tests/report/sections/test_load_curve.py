@@ -71,7 +71,7 @@ def test_chart_has_point_per_setup(charts):
     ],
     ids=["two rates", "another request", "another pace", "users and arrivals"],
 )
-def test_there_is_none_of_fewer_rates(charts, tests):
+def test_few_rates_have_no_chart(charts, tests):
     assert charts(*tests, change=None) == []
 
 

@@ -92,7 +92,7 @@ def test_short_runs_have_no_pictures(build_run, results_of):
 
 
 @pytest.mark.parametrize(("seconds", "drawn"), [(4, []), (5, ["over-time-throughput"])])
-def test_few_moments_make_no_curve(results_of, seconds, drawn):
+def test_few_moments_have_no_picture(results_of, seconds, drawn):
     results = results_of(range(seconds), tests=("throughput",))
     assert [chart.name for chart in throughput.charts(results, results.test("throughput"))] == drawn
 

@@ -91,7 +91,7 @@ def test_unknowable_percentile_allows_advice(swept):
     assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
 
 
-def test_one_block_gives_no_advice(swept):
+def test_one_block_prevents_advice(swept):
     found = swept(blocks=1)
     assert advised(found).startswith("Not known: too few blocks")
     assert not any(row.get("detail") or row["advised"] for row in drawn(found, "sweep-throughput").values())

@@ -71,7 +71,7 @@ def test_wrong_options_are_one_line(refused, arguments, says):
     assert refused("origin", *arguments) == f"error: {says}\n"
 
 
-def test_taken_port_is_one_line_error(refused, tmp_path):
+def test_taken_port_is_a_clear_error(refused, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         says = refused("origin", "slow", "--port", port)

@@ -90,7 +90,7 @@ def test_env_file_may_use_shell_syntax(tmp_path):
         read_env_file(tmp_path / "nothing")
 
 
-def test_wrong_option_is_one_line_error(mysite, tmp_path):
+def test_wrong_option_is_a_clear_error(mysite, tmp_path):
     assert "is not a folder" in fails(Options(tmp_path / "nowhere"))
     assert "no manage.py" in fails(Options(tmp_path))
     for given, says in (

@@ -77,6 +77,6 @@ def test_more_setups_widen_the_intervals():
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
-def test_false_verdicts_are_rare_under_measured_noise(machine, way):
+def test_false_verdicts_are_rare_under_noise(machine, way):
     # 60 studies at a true rate of 5% give more than 12% once in two hundred times.
     assert simulate_measured(machine, way, *FIVE, studies=60, seed=7).false <= 0.12
