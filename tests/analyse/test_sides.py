@@ -92,7 +92,7 @@ def test_side_without_valid_trial_fails_build(against):
     found = against("slower>5%", lost=tuple(("daphne", "latency", block) for block in range(1, 7)))
     why = "no valid trial in B"
     assert {row.missing for row in found.rows if (row.label, row.test) == ("daphne", "latency")} == {why}
-    assert f"cannot be judged: daphne in latency, p50 response time: {why}" in found.failure
+    assert f"can't be checked: daphne in latency, p50 response time: {why}" in found.failure
     assert why in printed(found)
 
 

@@ -121,7 +121,7 @@ def test_stray_deliveries_differ_from_other_breaches():
 def test_unseen_service_is_named():
     [flag] = judge(QUIET, unseen=["redis"])
     assert not flag.invalid
-    assert "are not known (redis)." in flag.sentence
+    assert "are unknown (redis)." in flag.sentence
 
 
 def measured(late_p50_ms, late_p99_ms):

@@ -85,7 +85,7 @@ NO_NAME = "Expected `str` matching regex"
         (TRIAL, ("test",), UP, NO_NAME),
         (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, isn't in the run's order"),
         (TRIAL, ("number",), 99, "isn't in the run's order"),
-        (TRIAL, ("attempt",), 2, "under another name"),
+        (TRIAL, ("attempt",), 2, "doesn't match its name"),
         (TRIAL, ("result", "rate"), 1e300, "Expected `float` <= "),
         (TRIAL, ("result", "sent"), 10**30, "Expected `int`"),
         (TRIAL, ("result", "latency_of"), "guess", NO_NAME),

@@ -164,4 +164,4 @@ def test_only_rebuild_writes_run_folder(build_run, shown, command):
     assert printed.strip().endswith("The page: not written yet; write it with --rebuild, or open it with --open")
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
-    assert command("report", run.path, "--open")[1].strip().endswith(f"The page is {run.path / 'report.html'}")
+    assert command("report", run.path, "--open")[1].strip().endswith(f"or open {run.path / 'report.html'} yourself")

@@ -212,7 +212,7 @@ def test_one_with_other_files_is_refused(away, study, tree, changed):
 
 
 ELSEWHERE = ("--servers", OtherMachine.where)
-ONCE = "each client, and the machine of the servers, is another"
+ONCE = "each client must be a different machine"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_unsupported_options_are_refused_early(refused, other_machine, options, 
 
 def test_the_origin_stays_on_this_machine(other_machine):
     table = {"setups": ["gunicorn"], "tests": {"latency": {"rate": 1, "duration": "1s", "services": ["origin"]}}}
-    with pytest.raises(UserError, match=r"^test latency: the service origin is for projects that are served on this"):
+    with pytest.raises(UserError, match=r"^test latency: the service origin only works for servers on this"):
         make_bench(studies.parse(table, "s", "s.toml"), sample(), other_machine.where)
     assert other_machine.calls() == []
 

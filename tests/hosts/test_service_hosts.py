@@ -217,7 +217,7 @@ def test_foreign_redis_is_measured_not_stopped(away, measured, unused_port):
         _, record, found = measured(*ON_THIRD)
         assert process.poll() is None
         process.kill()
-    assert "Redis on ssh://bench@third is the one of REDIS_URL" in record["service_hosts"][0]["remarks"][0]
+    assert "Redis on ssh://bench@third is the server in REDIS_URL" in record["service_hosts"][0]["remarks"][0]
     for trial in found:
         assert trial["result"]["ok"] == 25, trial["log"]
         row = of("redis", trial)

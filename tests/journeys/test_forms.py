@@ -81,8 +81,8 @@ ELSEWHERE = "^the form would send the password to another site, "
         ("<p>Hello</p>", "the page has no form with a password field"),
         ('<input type="password" name="p">', "the page has no form with a password field"),
         (form(method="get"), "would send the password in the URL"),
-        (form('<input type="password" name="p">'), "no field for a user's name"),
-        (form('<input name="u"><input type="password">'), "no field for a user's name next to the one for the pass"),
+        (form('<input type="password" name="p">'), "no user name field"),
+        (form('<input name="u"><input type="password">'), "no user name field next to the pass"),
     ],
 )
 def test_unsuitable_login_page_is_refused(text, says):

@@ -89,7 +89,7 @@ def halved(study):
             lambda: halved(studies.load("first-look")),
             "^first-look is not a sweep; name a setup, or a study with a table .sweep",
         ),
-        (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\); a search is "),
+        (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\); a search needs "),
         (
             lambda: halved(sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}})),
             "^mine: the rate of the test is 'auto'; set it to a number$",

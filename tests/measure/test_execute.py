@@ -208,7 +208,7 @@ def test_engine_without_tls_is_omitted(bench_of):
 def test_refused_run_writes_nothing(begin, bench_of, folder):
     complete, features = bench_of.application, bench_of.engine.features
     bench_of.application = dataclasses.replace(complete, wsgi=None)
-    with pytest.raises(UserError, match="baseline, gunicorn, cannot be served: the project has no WSGI application"):
+    with pytest.raises(UserError, match="baseline, gunicorn, can't be served: the project has no WSGI application"):
         begin()
     bench_of.application, bench_of.engine.features = complete, frozenset()
     with pytest.raises(UserError, match="test throughput: the engine openloop cannot send as fast as it is answered"):

@@ -43,7 +43,7 @@ WRONG = [
     ("recovery", {"rate": "auto"}, ".rate: is 'auto'; a number above 0 is needed"),
     ("throughput", {"rate": 10}, f".rate{NOT_HERE}"),
     ("capacity", {"objective": "fast"}, ".objective: 'fast' is not a limit"),
-    ("capacity", {"objective": "errors<1%"}, ".objective: 'errors<1%' limits no response time"),
+    ("capacity", {"objective": "errors<1%"}, ".objective: 'errors<1%' doesn't limit the response time"),
     ("capacity", {"duration": "10s"}, f".duration{NOT_HERE}"),
     ("capacity", {"arrivals": "recorded"}, ".arrivals: is 'recorded'"),
     ("echo", {"size": 8}, ".size: is 8"),
@@ -68,10 +68,10 @@ WRONG = [
     ("journey", {"path": "questionnaire"}, ".path: is 'questionnaire'; must be the path of the application"),
     ("journey", {"journey": "questionaire"}, ".journey: unknown journey 'questionaire'; did you mean questionn"),
     ("journey", {"journey": "none.py"}, ".journey: none.py cannot be read: No such file"),
-    ("journey-capacity", {"objective": "failures<1%"}, ".objective: 'failures<1%' limits no response time"),
-    ("journey-capacity", {"start_rate": 0.5}, ".start_rate: is 0.5; from 1 to max_rate"),
-    ("journey-capacity", {"start_rate": 50, "max_rate": 20}, ".start_rate: is 50; from 1 to max_rate (20)"),
-    ("journey-capacity", {"max_rate": 30000}, ".max_rate: is 30000; 20,000 is the most"),
+    ("journey-capacity", {"objective": "failures<1%"}, ".objective: 'failures<1%' doesn't limit the response time"),
+    ("journey-capacity", {"start_rate": 0.5}, ".start_rate: is 0.5; must be from 1 to max_rate"),
+    ("journey-capacity", {"start_rate": 50, "max_rate": 20}, ".start_rate: is 50; must be from 1 to max_rate (20)"),
+    ("journey-capacity", {"max_rate": 30000}, ".max_rate: is 30000; must be at most 20,000"),
     ("journey-capacity", {"users": 10}, f".users{NOT_HERE}"),
 ]
 

@@ -90,7 +90,7 @@ def test_objective_survives_its_text(text, terms, objective):
             OF_DELIVERIES,
             "'p99<50ms': only the lag of deliveries is limited in this test; write for example 'lag p",
         ),
-        ("missing<1%", OF_DELIVERIES, "limits no lag; write for example 'lag p99<100ms'"),
+        ("missing<1%", OF_DELIVERIES, "doesn't limit the lag; write for example 'lag p99<100ms'"),
         (
             "lag p99<50ms",
             OF_ECHOES,

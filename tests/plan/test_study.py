@@ -72,7 +72,7 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
         ("rate", 'kind = "speed"\nrate', r"tests.latency.kind: is 'speed'; allowed: "),
         ("[tests.latency]", f"[tests.{LONG}]", r"1 to 80 letters, .* are allowed in a test's name"),
-        ('label = "two", ', "", r"two have the label 'gunicorn'"),
+        ('label = "two", ', "", r"two setups have the label 'gunicorn'"),
         ('"two"', f'"{LONG}"', r"setups\[2\].label: 'a+...; 1 to 80 letters"),
         ('"two"', r'"\u001b[31m"', r"setups\[2\].label: '\\x1b\[31m'; 1 to 80 letters"),
         ('"two"', '"two", against = "two"', r"setups\[2\].against: is 'two'; use one of the other setups: .*gunicorn"),
@@ -154,8 +154,8 @@ MANY = list(range(1, 2000))
     [
         ({"setup": None}, r"sweep.setup: is missing"),
         ({"setup": 1}, r"sweep.setup: 1; write the name of a setup"),
-        ({}, r"sweep: nothing varies"),
-        ({"WORKERS": [1]}, r"sweep: nothing varies"),
+        ({}, r"sweep: no knob has several values"),
+        ({"WORKERS": [1]}, r"sweep: no knob has several values"),
         ({"WORKERS": 2}, r"sweep.WORKERS: is 2; must be a list of values"),
         ({"WORKERS": []}, r"sweep.WORKERS: is \[\]"),
         ({"WORKERS": [1, 1]}, r"sweep.WORKERS: contains a value more than once"),
@@ -163,7 +163,7 @@ MANY = list(range(1, 2000))
         ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*; allowed: setup"),
         ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024"),
         ({"X": [1, 10**5000]}, r"sweep.X: a number with thousands of digits is neither a number"),
-        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations; 1,000 are allowed"),
+        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations; at most 1,000 are allowed"),
         ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
         ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
@@ -178,7 +178,10 @@ def test_mistake_in_sweep_is_clear(table, says):
     [
         ({"tests": TESTS}, "setups: is missing; add a list of setups"),
         ({"tests": TESTS, "setups": []}, "setups: is "),
-        ({"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}}, "setups: is given tog"),
+        (
+            {"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}},
+            "setups: can't be comb",
+        ),
         ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}; "),
     ],
 )

@@ -80,7 +80,11 @@ def test_login_returns_the_cookies(monkeypatch, site):
         ("hunter3", {}, "POST /in/: ada was refused: answered 200; is the password right?"),
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie came that goes back over plain HTTP"),
         ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "no cookie came that goes back"),
-        ("hunter2 é", {"action": "https://evil.example/in/"}, "send the password elsewhere, to https://evil.example"),
+        (
+            "hunter2 é",
+            {"action": "https://evil.example/in/"},
+            "send the password to another site, https://evil.example",
+        ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500; 200 is needed"),
         ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403; is CSRF_COOKIE_SECURE on"),
     ],

@@ -58,7 +58,7 @@ def test_missing_stack_has_a_remedy(environment, command, refused, tmp_path):
     code, printed, _ = command("run", study, "--dry-run")
     assert code == 0
     assert f"left out  2016-gunicorn: {NOT_MADE}" in printed
-    assert f"2016-gunicorn, cannot be served: {NOT_MADE}" in refused("run", "ten-years", "--dry-run")
+    assert f"2016-gunicorn, can't be served: {NOT_MADE}" in refused("run", "ten-years", "--dry-run")
 
 
 def test_old_setups_are_compared_with_successors():
