@@ -12,7 +12,7 @@ from pathlib import Path
 PROGRAM = "loadtests"  # the command that `make setup` and pip install next to Python
 PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the same command under the distribution's name
 
-MOST_SHOWN = 100  # characters
+MAX_SHOWN = 100  # characters
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}  # errors that the user solves by making room
 
 
@@ -47,12 +47,12 @@ def nearest(name: str, known: Iterable[str], there_are: str = "there are") -> st
 def shown(text: str) -> str:
     """Return a user's text for an error message: escaped so that a terminal prints it on one line, and shortened."""
     written = text.encode("unicode_escape").decode() if not text.isprintable() else text
-    return written if len(written) <= MOST_SHOWN else f"{written[:MOST_SHOWN]}..."
+    return written if len(written) <= MAX_SHOWN else f"{written[:MAX_SHOWN]}..."
 
 
 def shown_end(text: str) -> str:
     """Return a user's text like ``shown``, but keep its end, for example if it starts with the name of a file."""
-    return shown(text) if len(text) <= MOST_SHOWN else f"...{shown(text[-MOST_SHOWN:])}"
+    return shown(text) if len(text) <= MAX_SHOWN else f"...{shown(text[-MAX_SHOWN:])}"
 
 
 def quoted(value: object) -> str:

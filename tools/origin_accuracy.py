@@ -21,7 +21,7 @@ from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
 LATENCY_S = 1.0
-MOST_P99_MS = 5.0  # of the delay, both as the origin and as the client measure it
+MAX_P99_MS = 5.0  # of the delay, both as the origin and as the client measure it
 DURATION_S = 15.0
 WARMUP_S = 3.0
 CONNECTIONS = 4000  # random arrivals: on average 2,000 requests are in flight, and rarely more than 2,200
@@ -56,11 +56,11 @@ class OriginAccuracy:
 
     @property
     def in_time(self) -> bool:
-        """Whether the origin answered all requests, with delays below MOST_P99_MS in both measurements.
+        """Whether the origin answered all requests, with delays below MAX_P99_MS in both measurements.
 
         The origin's measurement excludes the time before it reads a request.
         """
-        return self.ok == self.sent and max(self.late_p99_ms, self.seen_p99_ms) < MOST_P99_MS
+        return self.ok == self.sent and max(self.late_p99_ms, self.seen_p99_ms) < MAX_P99_MS
 
 
 def measure(rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float = DURATION_S) -> OriginAccuracy:

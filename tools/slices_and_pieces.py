@@ -86,11 +86,11 @@ def main(
     output: Annotated[Path, typer.Option(help="The folder for the values and the table.")] = Path("docs/examples"),
 ) -> None:
     """Measure the same setups in slices and in single pieces, and compare CPU time and p50."""
-    require_within("--blocks", blocks, 2 * MIN_PAIRS, study.MOST_BLOCKS)
+    require_within("--blocks", blocks, 2 * MIN_PAIRS, study.MAX_BLOCKS)
     require_within("--seconds", seconds, 0.1, 600)
     counts = [int(count) for count in setups.split(",")]
     for count in counts:
-        require_within("--setups", count, study.LEAST_AT_ONCE, study.MOST_TRIALS)
+        require_within("--setups", count, study.MIN_AT_ONCE, study.MAX_TRIALS)
     files.make_folder(output)
     files.require_writable(output / NAME)
     values = [value for count in counts for value in measured(count, blocks, seconds)]

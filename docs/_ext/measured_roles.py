@@ -50,7 +50,7 @@ from loadtests.report import leading_counts, verdict_text
 
 SHORT = {metric.short: metric.name for metric in TIMES}
 SHORT |= {"cpu": CPU.name, "capacity": CAPACITY.name, "memory": MEMORY_SETTLED.name}
-LEAST_DOWNTIMES = 5  # trials
+MIN_DOWNTIMES = 5  # trials
 OF_A_RUN = re.compile(
     r"(?P<study>\S+) (?P<label>\S+) (?P<test>\S+)(?: (?!against |is )(?P<metric>\S+))?"
     r"(?: against (?P<other>\S+))?(?: is (?P<verdict>\w+))?"
@@ -210,8 +210,8 @@ class DowntimeRole(OfRun):
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         trials = results.cells[request["label"], request["test"]].valid
         known = [ms for trial in trials if (ms := deployment.downtime_ms(trial)) is not None]
-        if len(known) < LEAST_DOWNTIMES:
-            raise LookupError(f"{len(known)} trials know the downtime, and {LEAST_DOWNTIMES} are needed")
+        if len(known) < MIN_DOWNTIMES:
+            raise LookupError(f"{len(known)} trials know the downtime, and {MIN_DOWNTIMES} are needed")
         if not any(known):
             return f"0 ms in {len(known)} trials"
         half = stats.t.ppf(0.975, len(known) - 1) * stdev(known) / len(known) ** 0.5

@@ -28,11 +28,11 @@ from scipy import special
 from loadtests.analyse import trimmed
 from loadtests.analyse.trimmed import SAME, Array
 
-LEAST_BLOCKS = 3
-LEAST_SETUPS = 3  # of two, either could be the noisy one
+MIN_BLOCKS = 3
+MIN_SETUPS = 3  # of two, either could be the noisy one
 # The largest weight of the others' noise, in degrees of freedom. With more, simulated studies of a baseline that is
 # three times noisier are wrong in 6 to 8% of cases instead of 5%.
-MOST_PRIOR = 4.0
+MAX_PRIOR = 4.0
 # The weight of the prediction for a pair, in degrees of freedom. With 3, simulated studies of four blocks in which two
 # families of setups share noise are wrong in more than 5% of cases.
 PREDICTION = 2.0
@@ -63,8 +63,8 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
         The noise, or None if there are too few blocks or setups, or all figures change together exactly.
     """
     known: list[Noise | None] = [None] * len(values)
-    rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= LEAST_BLOCKS]
-    if len(rows) < LEAST_SETUPS:
+    rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= MIN_BLOCKS]
+    if len(rows) < MIN_SETUPS:
         return known
     own = _own_variances(values[rows])
     if own is None or own.mean() <= SAME**2:
@@ -73,7 +73,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
     blocks = np.isfinite(values[rows]).sum(axis=1)
     # A setup's part in differences to the others is known a little worse than its sum with them.
     freedoms = np.array([trimmed.scale(int(one)).freedom for one in blocks]) * (count - 2) / (count - 1)
-    prior, common = _prior(own, float(np.mean(freedoms)), min(float(np.median(blocks)) - 2, MOST_PRIOR))
+    prior, common = _prior(own, float(np.mean(freedoms)), min(float(np.median(blocks)) - 2, MAX_PRIOR))
     own = np.maximum(own, 0.0)
     together = [place for place, row in enumerate(rows) if row in alike]
     if together:
@@ -104,7 +104,7 @@ def _variances(differences: Array) -> Array:
         return _variance(differences)
     found = np.full(len(differences), np.nan)
     for row, (own, there) in enumerate(zip(differences, finite, strict=True)):
-        if there.sum() >= LEAST_BLOCKS:
+        if there.sum() >= MIN_BLOCKS:
             found[row] = _variance(own[there])
     return found
 

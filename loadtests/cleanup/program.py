@@ -18,7 +18,7 @@ from loadtests.files import ROOT
 GUARD = Path(__file__).with_name("guard.py")
 GRACE_S = 1.0  # for processes that an ended program left behind
 STOPPED_WITHIN_S = 15.0
-MOST_READ = 16 * 2**20  # bytes
+MAX_READ = 16 * 2**20  # bytes
 SECRET_PREFIX = "JOURNEY_"  # the prefix of the variables with users' passwords and cookies
 
 
@@ -129,5 +129,5 @@ def line(process: subprocess.Popen[str], failure: str) -> str:
 
 def _text(file: IO[bytes]) -> str:
     """Return the end of a file."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - MOST_READ))
+    file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_READ))
     return file.read().decode(errors="replace")

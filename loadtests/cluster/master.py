@@ -36,12 +36,12 @@ BEATS = 9  # the number of heartbeats that a worker may miss, one per second
 LOOK_EVERY_S = 0.5
 SENT_WITHIN_S = 0.5  # to deliver the last messages
 LOST = json.dumps({"event": "lost"})
-NONSENSE = json.dumps({"event": "nonsense", "value": f"not a text, or longer than {wire.MOST_BYTES // 2**20} MB"})
+NONSENSE = json.dumps({"event": "nonsense", "value": f"not a text, or longer than {wire.MAX_BYTES // 2**20} MB"})
 MISNUMBERED = "the run refuses this worker: its number is missing, or the run didn't assign it"
 LOOPBACK = "127.0.0.1"
 HERE, TO_WORKER, TO_HARNESS = "here", "to-worker", "to-harness"  # types of messages
-LONGEST = wire.MOST_BYTES - 8  # bytes of a worker's message, without the worker's number
-READ_BYTES = 2 * wire.MOST_BYTES  # of a message; the connection with a longer one is closed
+LONGEST = wire.MAX_BYTES - 8  # bytes of a worker's message, without the worker's number
+READ_BYTES = 2 * wire.MAX_BYTES  # of a message; the connection with a longer one is closed
 
 
 class Arrival(msgspec.Struct, frozen=True):

@@ -217,7 +217,7 @@ class Carrier:
     def _say(self, event: Event) -> None:
         text = json.dumps(event)
         if len(text) > LONGEST:  # the master would drop it, and the harness would wait for it
-            megabytes, most = len(text) // 2**20, wire.MOST_BYTES // 2**20
+            megabytes, most = len(text) // 2**20, wire.MAX_BYTES // 2**20
             too_much = f"the event {event['event']} has {megabytes} MB; at most {most} MB are allowed"
             text = json.dumps({"event": "nonsense", "value": too_much})
         self._runner.send_message(TO_HARNESS, text)

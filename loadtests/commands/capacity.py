@@ -29,8 +29,8 @@ def command(
         float, typer.Option(help="First rate to try, in requests (over ws://, messages) per second.")
     ] = 100.0,
     max_rate: Annotated[float, typer.Option(help="Highest rate to try.")] = 100_000.0,
-    probe: Annotated[str, typer.Option(help="Duration of the first probe of a rate.")] = "2s",
-    confirm: Annotated[str, typer.Option(help="Duration of the probe that confirms the rate.")] = "30s",
+    probe_time: Annotated[str, typer.Option(help="Duration of the first probe of a rate.")] = "2s",
+    confirm_time: Annotated[str, typer.Option(help="Duration of the probe that confirms the rate.")] = "30s",
     arrivals: Annotated[str, typer.Option(help="Spacing of requests: random or even.")] = "random",
     connections: Annotated[
         int | None, typer.Option(help="Maximum number of connections. Over ws://, the exact number, 50 by default.")
@@ -58,7 +58,7 @@ def command(
             arrivals=arrivals,
             size=size,
         )
-        search = urls.UrlSearchOptions(load, objective, max_rate, probe, confirm, max_time).search()
+        search = urls.UrlSearchOptions(load, objective, max_rate, probe_time, confirm_time, max_time).search()
     look_first(err, anyway)
     with waiting(err, "searching") as announce:
         lines = _ProbeLines(search.plan.unit)

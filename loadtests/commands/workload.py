@@ -20,8 +20,8 @@ def command(
     ],
     file: Annotated[Path, typer.Argument(help="Recording to convert.")],
     output: Annotated[Path | None, typer.Option(help="File to write; printed by default.")] = None,
-    times: Annotated[bool, typer.Option("--times", help="Keep the time of each request for a replay.")] = False,
-    most: Annotated[
+    times: Annotated[bool, typer.Option("--keep-times", help="Keep the time of each request for a replay.")] = False,
+    max_requests: Annotated[
         int,
         typer.Option(help="Number of different requests to keep. The most frequent requests are kept.", min=1, max=500),
     ] = 100,
@@ -52,7 +52,7 @@ def command(
         from loadtests.workload.redaction import Keep
 
         keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
-        found = convert.converted(kind, file, convert.ConvertOptions(host, keep, skip_unknown, times, most))
+        found = convert.converted(kind, file, convert.ConvertOptions(host, keep, skip_unknown, times, max_requests))
     if output is None:
         out.print(found.text, end="", markup=False, soft_wrap=True)
         return

@@ -12,7 +12,7 @@ import { tlsOf } from './tls.js';
 /** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
 const LOOK_EVERY_MS = 50; // for requests that have waited too long
-const MOST_OF_IDLE_TIME = 0.8; // before an idle connection is closed from this side, or soon afterwards by the server
+const MAX_IDLE_SHARE = 0.8; // before an idle connection is closed from this side, or soon afterwards by the server
 
 /**
  * @implements {Owner}
@@ -152,7 +152,7 @@ export class Load {
     if (this.pool?.roundRobin) {
       return this.idle.shift();
     }
-    const usedSince = nowMs() - MOST_OF_IDLE_TIME * this.job.idleMs;
+    const usedSince = nowMs() - MAX_IDLE_SHARE * this.job.idleMs;
     const place = this.idle.findIndex((connection) => connection.handedAt >= usedSince);
     return place < 0 ? this.idle.pop() : this.idle.splice(place, 1)[0];
   }

@@ -6,7 +6,7 @@ import { connect } from 'node:tls';
 /** @import { TLSSocket } from 'node:tls' */
 /** @import { Handshakes, Job } from './types.ts' */
 
-const MOST_SESSIONS = 100;
+const MAX_SESSIONS = 100;
 
 /** @type {WeakMap<Job, Tls>} */
 const known = new WeakMap();
@@ -49,7 +49,7 @@ class Tls {
     socket.on('session', (session) => {
       if (this.resumption) {
         this.sessions.push(session);
-        this.sessions.splice(0, this.sessions.length - MOST_SESSIONS);
+        this.sessions.splice(0, this.sessions.length - MAX_SESSIONS);
       }
     });
     const onError = (/** @type {Error} */ error) => callback(error, socket);

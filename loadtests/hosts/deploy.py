@@ -29,7 +29,7 @@ BUSY = 75  # the exit status if another process has the lock (sysexits(3), EX_TE
 STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")
 # Cleared first, so that no files of an earlier revision are left.
 CLEARED = ("loadtests", "testproject", "packages", "supervisor")
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,8 +130,8 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> str | None:
     names = sorted(path for path in {**here, **there} if here.get(path) != there.get(path))
     if not names:
         return None
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{', '.join(map(shown, names[:MOST_NAMED]))}{more}"
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return f"{', '.join(map(shown, names[:MAX_NAMED]))}{more}"
 
 
 def require_same(address: Address, there: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-MOST_BYTES = 2**16
+MAX_BYTES = 2**16
 GONE_WITHIN_S = 2.0
 
 
@@ -34,5 +34,5 @@ class ErrorTail:
 
     def _read(self, reading: int) -> None:
         with open(reading, "rb", buffering=0) as pipe:
-            while data := pipe.read(MOST_BYTES):
-                self._text = (self._text + data)[-MOST_BYTES:]
+            while data := pipe.read(MAX_BYTES):
+                self._text = (self._text + data)[-MAX_BYTES:]

@@ -29,7 +29,7 @@ CONNECT_S = 10
 ANSWERED_WITHIN_S = 60.0
 CLOSED_WITHIN_S = 30.0  # the agent ends everything that it started before it exits
 GONE_WITHIN_S = 2.0
-MOST_REFUSED = 1000  # characters of the reason
+MAX_REFUSED = 1000  # characters of the reason
 NOT_PREPARED = 69  # the exit status of an unprepared machine (sysexits(3), EX_UNAVAILABLE)
 SSH_FAILED = 255
 # In the home folder of the other machine. It contains the tree, the marker and a lock.
@@ -228,7 +228,7 @@ class Link:
         return ConnectionLost(f"the connection to {self.address} was lost: {why}")
 
     def _refused(self, why: str) -> UserError:
-        return UserError(f"{self.address}: {' '.join(why.split())[:MOST_REFUSED]}")
+        return UserError(f"{self.address}: {' '.join(why.split())[:MAX_REFUSED]}")
 
     def _end(self, within_s: float) -> None:
         """End the connection. After ``within_s``, kill ssh, and the agent notices that its client is gone."""

@@ -15,7 +15,7 @@ from loadtests.errors import UserError, shown
 REACHED_WITHIN_S = 5.0
 WITHIN_S = 30.0
 READ_BYTES = 2**16
-MOST_PIECES = 2**10  # of an answer, each at most READ_BYTES; four times the long answer of proof.py
+MAX_PIECES = 2**10  # of an answer, each at most READ_BYTES; four times the long answer of proof.py
 ROUND_TRIPS = 40
 PORTS = 40  # a run may use this many consecutive ports
 
@@ -88,7 +88,7 @@ def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
     with connection.getresponse() as answer:
         while data := answer.read1(READ_BYTES):
             pieces.append(data)
-            if len(pieces) > MOST_PIECES or time.monotonic() > end:
+            if len(pieces) > MAX_PIECES or time.monotonic() > end:
                 raise http.client.HTTPException("an answer without end")
     return b"".join(pieces)
 

@@ -11,7 +11,7 @@ from loadtests.errors import UserError
 from loadtests.hosts.network import proof
 
 LONG_BYTES = 16 * 2**20
-MOST_NONCE = 64
+MAX_NONCE = 64
 
 
 class _Server(ThreadingTCPServer):
@@ -31,7 +31,7 @@ class ProofServer:
             timeout = 10.0
 
             def do_GET(self) -> None:
-                name = self.path[1 : MOST_NONCE + 1]
+                name = self.path[1 : MAX_NONCE + 1]
                 body = bytes(LONG_BYTES) if name == "long" else proof(token, name)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))

@@ -34,7 +34,7 @@ STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MOST_SHOWN = 4096  # bytes of its output if it doesn't start
+MAX_SHOWN = 4096  # bytes of its output if it doesn't start
 
 # The two lines that a user types (README), with the harness's supervisord for every PATH of the served project.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
@@ -187,7 +187,7 @@ class Supervisor:
                 return
             transport.close()
             time.sleep(0.05)
-        words = os.pread(out.fileno(), MOST_SHOWN, 0).decode(errors="replace").split()
+        words = os.pread(out.fileno(), MAX_SHOWN, 0).decode(errors="replace").split()
         raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
 
 

@@ -22,10 +22,10 @@ from loadtests.observe.processes import Part
 
 T = TypeVar("T")
 
-MOST_BYTES = 16 * 2**20  # of a line
+MAX_BYTES = 16 * 2**20  # of a line
 READ_BYTES = 2**16
-MOST_SHOWN = 100  # bytes of an invalid message
-MOST_NUMBER = 2**53  # JSON numbers above it aren't exact (RFC 7493, 2.2)
+MAX_SHOWN = 100  # bytes of an invalid message
+MAX_NUMBER = 2**53  # JSON numbers above it aren't exact (RFC 7493, 2.2)
 
 # The client sends a message every BEAT_S. An agent that receives nothing for SILENCE_S ends everything. The client's
 # ssh also gives up after this time (ssh_config(5), ServerAliveInterval).
@@ -43,7 +43,7 @@ class NotAMessage(Exception):
 class AgentCall(msgspec.Struct, frozen=True):
     """A call of a method with its arguments by name."""
 
-    number: Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
+    number: Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER)]
     method: str = ""
     arguments: dict[str, Any] = {}
 
@@ -103,7 +103,7 @@ def write(descriptor: int, message: AgentCall | AgentReply | dict[str, Any]) -> 
 class Lines:
     """Collect lines from pieces of data. A line has at most ``most`` bytes."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MAX_BYTES) -> None:
         self._most = most
         self._pieces: list[bytes] = []  # of the incomplete line
         self._size = 0
@@ -162,7 +162,7 @@ def parsed(line: bytes) -> Any:
     try:
         return _printable(msgspec.json.decode(line))
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        raise NotAMessage(shown(line[:MOST_SHOWN].decode(errors="replace").strip())) from None
+        raise NotAMessage(shown(line[:MAX_SHOWN].decode(errors="replace").strip())) from None
 
 
 def typed(value: Any, kind: type[T]) -> T:
@@ -184,6 +184,6 @@ def _printable(value: Any) -> Any:
         return [_printable(one) for one in value]
     if isinstance(value, dict):
         return {printable(name): _printable(one) for name, one in value.items()}
-    if isinstance(value, (int, float)) and abs(value) > MOST_NUMBER:
+    if isinstance(value, (int, float)) and abs(value) > MAX_NUMBER:
         raise ValueError
     return value

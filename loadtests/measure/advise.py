@@ -41,7 +41,7 @@ LOWEST_RATE = 0.1  # below it, the 99th percentile of a trial takes hours
 THREADS = ("1", "2", "4", "8")
 FINE = 4  # up to this number every number of workers is tried, and above it steps of about a third
 # With as many blocks in the first round, 98 of 100 simulated searches found the best within 5% (docs/simulations).
-MOST_FIRST_BLOCKS = 4
+MAX_FIRST_BLOCKS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
     shortest_s = KnobSearch(study, sweep, 1).seconds
     if shortest_s > max_time_s:
         raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes; set a longer --max-time")
-    return KnobSearch(study, sweep, min(MOST_FIRST_BLOCKS, int(max_time_s / shortest_s)))
+    return KnobSearch(study, sweep, min(MAX_FIRST_BLOCKS, int(max_time_s / shortest_s)))
 
 
 def prepare(

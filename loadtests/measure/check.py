@@ -27,7 +27,7 @@ from loadtests.setups.application.progress import Announce
 from loadtests.setups.needs import missing
 from loadtests.workload import Conversation, Request
 
-LEAST_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
+MIN_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
 RECIPE = "fast"  # the origin's recipe, with the same answers at all times
 REFERENCE = "gunicorn"  # Django's views have been written for WSGI for the longest time
 
@@ -152,8 +152,8 @@ def _fetchable(
     if missing(services.known()[fetching.ORIGIN].needs) is not None and not os.environ.get("ORIGIN_URL"):
         return [one for one in fit if not fetching.fetches(one.path)], (), {}
     knobs = {"ORIGIN_RECIPE": RECIPE}
-    if (timeout := os.environ.get("FETCH_TIMEOUT")) and float(timeout) < LEAST_FETCH_TIMEOUT_S:
-        knobs["FETCH_TIMEOUT"] = f"{LEAST_FETCH_TIMEOUT_S:g}"
+    if (timeout := os.environ.get("FETCH_TIMEOUT")) and float(timeout) < MIN_FETCH_TIMEOUT_S:
+        knobs["FETCH_TIMEOUT"] = f"{MIN_FETCH_TIMEOUT_S:g}"
     return fit, [fetching.ORIGIN], knobs
 
 

@@ -37,7 +37,7 @@ REST_S = 1.0
 # If a slice takes this much longer than planned, it left work behind, which would disturb the other setups.
 OVERTIME_S = 1.0
 
-MOST_TIMED = 8  # the number of requests in a mix whose response time at rest is measured
+MAX_TIMED = 8  # the number of requests in a mix whose response time at rest is measured
 ANSWERED_WITHIN_S = 10.0
 
 OnStep = Callable[[str, float], None]
@@ -192,7 +192,7 @@ class _Block:
         if differences:
             builder.breaks_contract(differences, server.logs())
             return None
-        requests = self.bench.application.addressed(test.requests)[:MOST_TIMED]
+        requests = self.bench.application.addressed(test.requests)[:MAX_TIMED]
         try:
             healthy_in_s = server.seconds_to_answer()
             answers_in_s = max((_seconds_to_answer(server, request) for request in requests), default=healthy_in_s)

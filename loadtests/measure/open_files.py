@@ -14,7 +14,7 @@ from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Load
 
 RESERVE = 200  # for each process: logs, sockets, a database, and new connections
-MOST_TAKEN = 65_536  # supervisor/defaults.sh doesn't use more
+MAX_TAKEN = 65_536  # supervisor/defaults.sh doesn't use more
 NOWHERE = "http://127.0.0.1:1"
 
 
@@ -44,7 +44,7 @@ def needed(test: Test) -> int:
 def allowed() -> int:
     """Return the number of open files that a started process may have."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return MOST_TAKEN if hard == resource.RLIM_INFINITY else min(hard, MOST_TAKEN)
+    return MAX_TAKEN if hard == resource.RLIM_INFINITY else min(hard, MAX_TAKEN)
 
 
 def require(tests: Iterable[Test]) -> None:
@@ -63,6 +63,6 @@ def require(tests: Iterable[Test]) -> None:
 
 def fix(count: int) -> str:
     """Return a solution for a limit that is too low."""
-    if count > MOST_TAKEN:
-        return f"use fewer connections; a process can have at most {MOST_TAKEN:,} open files"
+    if count > MAX_TAKEN:
+        return f"use fewer connections; a process can have at most {MAX_TAKEN:,} open files"
     return f"raise the hard limit (`ulimit -Hn {count}` as root, or nofile in limits.conf), or use fewer connections"

@@ -25,7 +25,7 @@ from loadtests.measure.trial import run_trial
 from loadtests.observe.cores import pinned
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import Slot, planned_seconds, schedule
-from loadtests.plan.study import MOST_TRIALS, Study
+from loadtests.plan.study import MAX_TRIALS, Study
 from loadtests.records import Second, Trial
 from loadtests.records.run.folder import Run
 
@@ -278,12 +278,12 @@ class TrialRunner:
 
 
 def _lacks_blocks(run: Run) -> bool:
-    """Return whether an interval is wider than the goal, and there is time for two more blocks within MOST_TRIALS."""
+    """Return whether an interval is wider than the goal, and there is time for two more blocks within MAX_TRIALS."""
     goal, study = run.record.goal, run.record.study
     if goal is None or widest_interval(list(Results(run).comparisons.values())) <= goal.until:
         return False
     longer = dataclasses.replace(study, blocks=study.blocks + 2)
-    return run.record.measured_s < goal.max_time_s and longer.most_trials <= MOST_TRIALS
+    return run.record.measured_s < goal.max_time_s and longer.most_trials <= MAX_TRIALS
 
 
 def _add_blocks(run: Run) -> None:

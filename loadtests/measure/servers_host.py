@@ -22,7 +22,7 @@ from loadtests.setups.application.progress import Announce
 ROUND_TRIP_MS = 1.0
 MEGABITS_PER_S = 900.0  # for a network with a gigabit per second
 CLOCK_S = 0.1
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 def prepare(where: str, progress: Announce, python: str | None = None, venv: str | None = None) -> list[MachineFinding]:
@@ -115,8 +115,8 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
     there, here = host.versions()["packages"], machine.versions()["packages"]
     other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
     if other:
-        named = series([f"{name} {there[name]} there, {here[name]} here" for name in other[:MOST_NAMED]])
-        more = f" and {len(other) - MOST_NAMED} more" if len(other) > MOST_NAMED else ""
+        named = series([f"{name} {there[name]} there, {here[name]} here" for name in other[:MAX_NAMED]])
+        more = f" and {len(other) - MAX_NAMED} more" if len(other) > MAX_NAMED else ""
         yield warning(
             f"other versions: {named}{more}", "run make setup on this machine and hosts prepare for the other"
         )

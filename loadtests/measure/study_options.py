@@ -25,7 +25,7 @@ from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 OWN_JOURNEY = "own-journey"  # the default study of its users
 AA_STUDY = "first-look"  # the default study of --duplicate-baseline
-LEAST_RATE = 0.1  # below it a trial sends nothing
+MIN_RATE = 0.1  # below it a trial sends nothing
 MAX_TIME = "1h"  # the default time to add blocks
 
 
@@ -70,7 +70,7 @@ class StudyOptions:
         if self.base:
             study = of_change(study)
         if self.rate is not None:
-            require_within("--rate", self.rate, LEAST_RATE, int(MAX_RATE))
+            require_within("--rate", self.rate, MIN_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
         if self.injectors is not None:
             require_within("--injectors", self.injectors, 1, MAX_PROCESSES)
@@ -78,7 +78,7 @@ class StudyOptions:
         if self.quick:
             study = study.quick()
         if self.blocks is not None:
-            require_within("--blocks", self.blocks, 1, studies.MOST_BLOCKS)
+            require_within("--blocks", self.blocks, 1, studies.MAX_BLOCKS)
             study = dataclasses.replace(study, blocks=self.blocks)
         if self.price is not None:
             require_price(self.price)

@@ -27,7 +27,7 @@ from loadtests.serve import health
 from loadtests.serve.http import ask
 from loadtests.workload import Conversation, Load, Request, Workload, from_toml
 from loadtests.workload.load import ARRIVALS, split
-from loadtests.workload.request import MOST_BODY_BYTES
+from loadtests.workload.request import MAX_BODY_BYTES
 
 CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
@@ -327,7 +327,7 @@ def _body(text: str) -> bytes:
     if not text.startswith("@"):
         return text.encode()
     try:
-        return files.read(Path(text[1:]), MOST_BODY_BYTES)
+        return files.read(Path(text[1:]), MAX_BODY_BYTES)
     except OSError as error:
         raise UserError(f"--body {text}: {text[1:]} cannot be read: {error.strerror}") from None
 

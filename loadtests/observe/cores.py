@@ -11,7 +11,7 @@ from loadtests.errors import UserError, shown
 
 SERVICES = "SERVICES_CORES"
 GENERATOR = "generator"  # a value of SERVICES_CORES: the load generator's core
-MOST_CORES = 8192  # Linux's maximum
+MAX_CORES = 8192  # Linux's maximum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _listed(cores: tuple[int, ...]) -> str:
 def _parse(name: str, text: str, allowed: list[int] | None) -> tuple[int, ...]:
     """Parse a list of cores. If ``allowed`` is None, accept any core."""
     cores: set[int] = set()
-    most = MOST_CORES if allowed is None else allowed[-1] + 1
+    most = MAX_CORES if allowed is None else allowed[-1] + 1
     try:
         for part in text.split(","):
             first, _, last = part.partition("-")

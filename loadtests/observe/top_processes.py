@@ -15,7 +15,7 @@ from loadtests.formatting import series
 
 WATCHED_S = 1.0
 WORTH_NAMING = 0.05  # of a core
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Takers:
     @property
     def sentence(self) -> str:
         """A description for the end of a message."""
-        named = [one for one in self.programs if one.share >= WORTH_NAMING][:MOST_NAMED]
+        named = [one for one in self.programs if one.share >= WORTH_NAMING][:MAX_NAMED]
         parts = [f"{shown(one.name)} (pid {one.pid}, {one.share:.0%} of a core)" for one in named]
         if self.brief >= WORTH_NAMING:
             parts.append(f"short-lived programs ({self.brief:.0%} of a core)")

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
-from loadtests.plan.study import LEAST_AT_ONCE, Study
+from loadtests.plan.study import MIN_AT_ONCE, Study
 
 # The share of the free memory for the idle setups. They need the rest under load.
 SHARE = 0.5
@@ -42,14 +42,14 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
     Returns:
         The study itself if all setups fit, or if it already limits the number enough, or else a limited study.
     """
-    if not study.interleave or len(study.entries) < LEAST_AT_ONCE:
+    if not study.interleave or len(study.entries) < MIN_AT_ONCE:
         return study
     room_mb = free_mb * SHARE - memory_mb[study.baseline]
     largest = sorted((memory_mb[entry.label] for entry in study.entries if entry.label != study.baseline), reverse=True)
     most = 1 + _how_many(largest, room_mb)
     if most >= (study.at_once or len(study.entries)):
         return study
-    if most < LEAST_AT_ONCE or study.sweep is not None or study.in_pairs:
+    if most < MIN_AT_ONCE or study.sweep is not None or study.in_pairs:
         return dataclasses.replace(study, interleave=False, at_once=0)
     return dataclasses.replace(study, at_once=most)
 

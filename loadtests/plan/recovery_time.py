@@ -15,10 +15,10 @@ from loadtests.records import OriginStage, Second, Trial
 
 SHARE_SLACK = 0.01  # of the requests that end well
 TIME_SLACK = 0.25  # of the usual p50, in both directions
-LEAST_ANSWERED = 0.5  # of the usual number in a second; random arrivals vary, but not this much
+MIN_ANSWERED = 0.5  # of the usual number in a second; random arrivals vary, but not this much
 FOR_SECONDS = 3  # in a row, because a single good second may be chance
 USUAL = 0.99  # the share of requests that must end well before the failure, or there is no usual state
-LEAST_USUAL = 3  # the seconds that are needed to define the usual state
+MIN_USUAL = 3  # the seconds that are needed to define the usual state
 ROUNDING_S = 0.02  # the maximum distance between the start of a stage and a full second
 
 
@@ -78,7 +78,7 @@ class Usual:
     answered: float
 
     def like(self, second: Second) -> bool:
-        if second.p50_ms is None or second.ok < LEAST_ANSWERED * self.answered:
+        if second.p50_ms is None or second.ok < MIN_ANSWERED * self.answered:
             return False
         share = second.ok / (second.ok + second.errors)
         return share >= self.share - SHARE_SLACK and abs(second.p50_ms / self.p50_ms - 1) <= TIME_SLACK
@@ -88,7 +88,7 @@ def usual_of(seconds: Sequence[Second]) -> Usual | None:
     """Return the usual values in these seconds, or None if there are too few seconds or too many failures."""
     p50 = [second.p50_ms for second in seconds if second.p50_ms]
     ok, errors = sum(second.ok for second in seconds), sum(second.errors for second in seconds)
-    if len(p50) < LEAST_USUAL or ok < USUAL * (ok + errors):
+    if len(p50) < MIN_USUAL or ok < USUAL * (ok + errors):
         return None
     return Usual(ok / (ok + errors), median(p50), median(second.ok for second in seconds))
 

@@ -12,11 +12,11 @@ from loadtests.errors import UserError, require_within
 from loadtests.formatting import plural
 from loadtests.plan.concurrency import deal
 from loadtests.plan.kinds.base import START_S
-from loadtests.plan.study import MOST_BLOCKS, Study
+from loadtests.plan.study import MAX_BLOCKS, Study
 from loadtests.records.bounds import Name, Ordinal
 
-LEAST_BLOCKS = 2
-MOST_MINUTES = 7 * 24 * 60
+MIN_BLOCKS = 2
+MAX_MINUTES = 7 * 24 * 60
 Place = tuple[str, str]  # label, test
 GENERATOR_S = 1.2  # the approximate time until the generator is ready
 
@@ -114,13 +114,13 @@ def within(study: Study, minutes: float) -> Study:
     Raises:
         UserError: If two blocks take longer, because one block can't show the noise.
     """
-    require_within("--minutes", minutes, 0, MOST_MINUTES)
+    require_within("--minutes", minutes, 0, MAX_MINUTES)
     search_s = search_seconds(study)
     block_s = planned_seconds(dataclasses.replace(study, blocks=1)) - search_s
-    blocks = min(MOST_BLOCKS, int((minutes * 60 - search_s) / block_s))
-    if blocks < LEAST_BLOCKS:
-        least = math.ceil((LEAST_BLOCKS * block_s + search_s) / 6) / 10
-        few = f"{plural(LEAST_BLOCKS, 'block')} of {study.name} take {least:g}"
+    blocks = min(MAX_BLOCKS, int((minutes * 60 - search_s) / block_s))
+    if blocks < MIN_BLOCKS:
+        least = math.ceil((MIN_BLOCKS * block_s + search_s) / 6) / 10
+        few = f"{plural(MIN_BLOCKS, 'block')} of {study.name} take {least:g}"
         raise UserError(
             f"--minutes {minutes:g}: {few}, and a single block doesn't show the noise; try --minutes {least:g}"
         )

@@ -19,16 +19,16 @@ SLICE_S = 0.5
 SETTLE_S = 0.1
 # A queue needs about ten times the time of an answer to reach its steady length, and starts again in each slice.
 SETTLE_ANSWERS = 10
-MOST_SETTLE_S = 2.0
+MAX_SETTLE_S = 2.0
 # Slow setups get longer slices, so that settling, and the answers outstanding at the end, don't take most of the time.
 SETTLES_IN_SLICE = 4
 BETWEEN_S = 0.12  # the approximate time to switch to the next setup
-LEAST_GRACE_S = 0.1
+MIN_GRACE_S = 0.1
 
 
 def settle(answer_s: float) -> float:
     """Return the seconds to send before a slice is measured. ``answer_s`` is the time of an answer without load."""
-    return min(MOST_SETTLE_S, max(SETTLE_S, SETTLE_ANSWERS * answer_s))
+    return min(MAX_SETTLE_S, max(SETTLE_S, SETTLE_ANSWERS * answer_s))
 
 
 def slices(duration_s: float, answer_s: float = 0.0) -> list[float]:
@@ -61,7 +61,7 @@ def grace(first_s: float, in_vain: int) -> float:
 
     The time halves after each slice of the trial that waited without success, because the setup then loses requests.
     """
-    return max(first_s * 0.5**in_vain, LEAST_GRACE_S)
+    return max(first_s * 0.5**in_vain, MIN_GRACE_S)
 
 
 def seconds(duration_s: float) -> float:

@@ -20,8 +20,8 @@ from loadtests.plan.entries import LABEL, LABELS_ARE, Entry, alike, from_list, f
 from loadtests.plan.fields import TablePlace
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.journey_work import JourneyWork
-from loadtests.plan.study_table import LEAST_AT_ONCE as LEAST_AT_ONCE
-from loadtests.plan.study_table import MOST_BLOCKS as MOST_BLOCKS
+from loadtests.plan.study_table import MAX_BLOCKS as MAX_BLOCKS
+from loadtests.plan.study_table import MIN_AT_ONCE as MIN_AT_ONCE
 from loadtests.plan.study_table import QUICK_BLOCKS, StudyTable
 from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
@@ -31,7 +31,7 @@ from loadtests.setups.reading import HOPLESS
 from loadtests.workload import Request, SignIn
 
 # A run with this many trials takes days, so a larger number is a mistake.
-MOST_TRIALS = 10_000
+MAX_TRIALS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -266,9 +266,9 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
 
 def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int = 0) -> None:
     trials = trials or setups * tests * blocks
-    if trials > MOST_TRIALS:
+    if trials > MAX_TRIALS:
         of = f"{plural(setups, 'setup')} × {plural(tests, 'test')} × {plural(blocks, 'block')}"
-        raise UserError(f"{where}: {of} are {trials:,} trials; a run can have at most {MOST_TRIALS:,}")
+        raise UserError(f"{where}: {of} are {trials:,} trials; a run can have at most {MAX_TRIALS:,}")
 
 
 def from_dict(values: dict[str, Any]) -> Study:

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from loadtests.plan.sweep import MOST_CELLS
+from loadtests.plan.sweep import MAX_CELLS
 from loadtests.records.bounds import Positive, Share
 
-MOST_BLOCKS = 10_000
+MAX_BLOCKS = 10_000
 QUICK_BLOCKS = 2
-LEAST_AT_ONCE = 2  # the baseline and a setup to compare with it
+MIN_AT_ONCE = 2  # the baseline and a setup to compare with it
 
-Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
+Blocks = Annotated[int, Meta(ge=1, le=MAX_BLOCKS)]
 
 
 class EntryTable(msgspec.Struct, kw_only=True):
@@ -43,7 +43,7 @@ class StudyTable(msgspec.Struct, kw_only=True):
         str | None, Meta(description="The setup that others are compared with. The default is the first.")
     ] = None
     setups: Annotated[
-        Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MOST_CELLS)] | None,
+        Annotated[list[str | EntryTable], Meta(min_length=1, max_length=MAX_CELLS)] | None,
         Meta(description="The setups: names, or tables."),
     ] = None
     sweep: Annotated[
@@ -58,7 +58,7 @@ class StudyTable(msgspec.Struct, kw_only=True):
     price_per_core_hour: Annotated[Positive | None, Meta(description="The price of a core-hour.")] = None
     interleave: Annotated[bool, Meta(description="Whether load on the setups of a block is interleaved.")] = True
     at_once: Annotated[
-        Annotated[int, Meta(ge=LEAST_AT_ONCE)] | None,
+        Annotated[int, Meta(ge=MIN_AT_ONCE)] | None,
         Meta(description="The maximum number of setups that run at once."),
     ] = None
 

@@ -16,7 +16,7 @@ KNOB = re.compile(r"[A-Z][A-Z0-9_]*")
 # 2w-4t means 2 workers × 4 threads; other knobs appear as KNOB=value
 SHORT = {"WORKERS": "{}w", "THREADS": "{}t"}
 WORDS = {"WORKERS": "worker", "THREADS": "thread"}
-MOST_CELLS = 1_000
+MAX_CELLS = 1_000
 NOT_IN_A_LABEL = re.compile(r"[^A-Za-z0-9._+=-]+")
 
 
@@ -75,8 +75,8 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
             f"{where}: sweep.{key}: is neither a knob (in capitals, such as WORKERS) nor a key; allowed: setup"
         )
     cells = math.prod(map(len, knobs.values()))
-    if cells > MOST_CELLS:
-        raise UserError(f"{where}: sweep: {cells:,} combinations; at most {MOST_CELLS:,} are allowed")
+    if cells > MAX_CELLS:
+        raise UserError(f"{where}: sweep: {cells:,} combinations; at most {MAX_CELLS:,} are allowed")
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
         raise UserError(f"{where}: sweep: no knob has several values; add some, such as WORKERS = [1, 2]")

@@ -22,7 +22,7 @@ from loadtests.setups.application.project import Options
 from loadtests.workload import DEFAULT_ENGINE
 from loadtests.workload.load import MAX_RATE
 
-MOST_ROUNDS = 1_000
+MAX_ROUNDS = 1_000
 
 
 def plan(
@@ -44,7 +44,7 @@ def plan(
         raise UserError(
             f"{setup}: profile doesn't support the stack of {found.stack}; choose a setup of the benchmark's own stack"
         )
-    require_within("--rounds", rounds, 1, MOST_ROUNDS)
+    require_within("--rounds", rounds, 1, MAX_ROUNDS)
     requests = named([path], None)
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):

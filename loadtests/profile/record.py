@@ -35,7 +35,7 @@ BUSY = 0.8  # of the time
 # Python 3.11 crashed once in 400 to 4,600 samples of Uvicorn. CPU time is therefore sampled in short loads, so that a
 # crash costs only one load and a start.
 SAMPLED_AT_ONCE_S = 2.0
-MOST_STARTS = 12  # in a row without a completed load
+MAX_STARTS = 12  # in a row without a completed load
 
 Progress = Callable[[str, int, int], None]
 Place = tuple[str, str, int]
@@ -172,9 +172,9 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
                 part = window.load(plan.duration_s / number, warmed_up=len(parts) > before)
                 parts.append((part, oncpu.between(stacks, window.before, window.after, reader)))
         in_vain = 0 if len(parts) > before else in_vain + 1
-        if in_vain == MOST_STARTS:
+        if in_vain == MAX_STARTS:
             raise UserError(
-                f"{plan.setup.name}: a server process died during the sampling in each of {MOST_STARTS} starts; try "
+                f"{plan.setup.name}: a server process died during the sampling in each of {MAX_STARTS} starts; try "
                 f"a newer Python"
             )
     return parts

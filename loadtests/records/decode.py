@@ -43,7 +43,7 @@ from loadtests.records.bounds import VAST
 
 T = TypeVar("T")
 
-MOST_BYTES = 64_000_000  # a recording of 100,000 requests with bodies is smaller
+MAX_BYTES = 64_000_000  # a recording of 100,000 requests with bodies is smaller
 SHORTEST_S = 0.001
 LONGEST_S = 7 * 24 * 3600.0
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -58,7 +58,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         UserError: If it can't be read or isn't valid TOML.
     """
     try:
-        return tomllib.loads(files.read(path, MOST_BYTES).decode())
+        return tomllib.loads(files.read(path, MAX_BYTES).decode())
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:  # invalid TOML, invalid UTF-8, or a number of thousands of digits

@@ -22,7 +22,7 @@ _OUTER = struct.Struct(">ii")
 _INNER = struct.Struct(">iiiiqqd")
 _COOKIE = 0x1C849313
 _COMPRESSED_COOKIE = 0x1C849314
-_MOST_BYTES = 1_000_000  # a histogram with three digits over an hour in microseconds has 23,000 buckets
+_MAX_BYTES = 1_000_000  # a histogram with three digits over an hour in microseconds has 23,000 buckets
 _WORD_BYTES = 9  # the ninth byte of a LEB128 number has no continuation bit
 
 
@@ -45,7 +45,7 @@ class Histogram:
             data = base64.b64decode(text, validate=True)
             cookie, length = _OUTER.unpack_from(data)
             # A few compressed bytes can expand to gigabytes.
-            inner = zlib.decompressobj().decompress(data[_OUTER.size : _OUTER.size + length], _MOST_BYTES)
+            inner = zlib.decompressobj().decompress(data[_OUTER.size : _OUTER.size + length], _MAX_BYTES)
             inner_cookie, payload, _, digits, lowest, highest, _ = _INNER.unpack_from(inner)
         except (ValueError, struct.error, zlib.error) as error:
             raise ValueError(f"not an HDR histogram: {error}") from None

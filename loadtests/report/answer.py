@@ -25,7 +25,7 @@ from loadtests.report.view import Field, Finding, RunAnswer, Table
 
 UNSURE, SAME, UNSUSTAINED, NOT_FULL = "?", "same", "cannot sustain", "*"
 BASELINE = "×1"
-MOST_NAMED = 12  # the number of failed setups in a list
+MAX_NAMED = 12  # the number of failed setups in a list
 SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 
@@ -83,7 +83,7 @@ def _failures(results: Results) -> Iterator[str]:
         overloaded = {label: one.overload for label, one in standings.items() if one.overload}
         if len(overloaded) > NAMED:
             rates = [f"{label} (about {number(one.sustains)})" for label, one in overloaded.items()]
-            yield f"Cannot sustain the load {where}: {series(rates, MOST_NAMED)}."
+            yield f"Cannot sustain the load {where}: {series(rates, MAX_NAMED)}."
         elif overloaded:
             yield f"{'; '.join(f'{label} {standings[label].trouble}' for label in overloaded)}."
         rest = {label: one for label, one in standings.items() if not one.overload}
@@ -97,7 +97,7 @@ def _failures(results: Results) -> Iterator[str]:
             ],
         }
         yield from (
-            f"{what} {where}, so not ranked: {series(found, MOST_NAMED)}." for what, found in kinds.items() if found
+            f"{what} {where}, so not ranked: {series(found, MAX_NAMED)}." for what, found in kinds.items() if found
         )
         cells = [results.cells[label, test.name] for label in labels]
         invalid = defaultdict(list)
@@ -105,7 +105,7 @@ def _failures(results: Results) -> Iterator[str]:
             if cell.invalid and not cell.valid:
                 invalid[tables.why_empty(cell)].append(cell.label)
         if invalid:
-            listed = (f"{series(named, MOST_NAMED)} ({why})" for why, named in invalid.items())
+            listed = (f"{series(named, MAX_NAMED)} ({why})" for why, named in invalid.items())
             yield f"No valid trial {where}: {'; '.join(listed)}."
 
 

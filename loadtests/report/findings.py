@@ -21,7 +21,7 @@ from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
 NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
-MOST_NAMED = 12  # setups that a sentence names
+MAX_NAMED = 12  # setups that a sentence names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,7 +213,7 @@ class _Ranking:
         within = f"within ±{self.results.study.delta:.0%}"
         rest = [label for label in self.known if label not in ahead]
         many = len(ahead) > NAMED
-        who = series(ahead) if len(ahead) <= MOST_NAMED else f"{len(ahead)} of {len(self.known)}"
+        who = series(ahead) if len(ahead) <= MAX_NAMED else f"{len(ahead)} of {len(self.known)}"
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             blocks = self._blocks(ahead)
@@ -229,7 +229,7 @@ class _Ranking:
         listed = self._listed(ahead)
         if many and len(rest) <= NAMED:
             listed = listed.replace(series(ahead), f"all but {series(rest)}", 1)
-        short = f"{who}, {self._range(ahead)}" if len(ahead) > MOST_NAMED else listed
+        short = f"{who}, {self._range(ahead)}" if len(ahead) > MAX_NAMED else listed
         lead = series(ahead) if len(ahead) <= 3 else f"{len(ahead)} of {len(self.known)}"
         self.title = f"{outcome}{self._among()}: {lead} lead"
         start = f"{outcome}{self._among()}. Leading group: "

@@ -10,7 +10,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.verdict_text import effect, noisy
 
-MOST_NAMED, BRIEFLY_NAMED = 12, 3  # setups that a sentence names, and a brief one
+MAX_NAMED, BRIEFLY_NAMED = 12, 3  # setups that a sentence names, and a brief one
 
 
 def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, bool]:
@@ -24,9 +24,9 @@ def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, b
     rest = [one.candidate for one in found if one not in clear and one.candidate not in same]
     time = results.latency(test.name)
     parts = [
-        series([f"{one.candidate} {effect(one, time)}" for one in clear], MOST_NAMED),
-        f"equivalent within ±{results.study.delta:.0%}: {series(same, MOST_NAMED)}" if same else "",
-        f"inconclusive: {series(rest, MOST_NAMED)}" if rest and (clear or same) else "",
+        series([f"{one.candidate} {effect(one, time)}" for one in clear], MAX_NAMED),
+        f"equivalent within ±{results.study.delta:.0%}: {series(same, MAX_NAMED)}" if same else "",
+        f"inconclusive: {series(rest, MAX_NAMED)}" if rest and (clear or same) else "",
     ]
     said = "; ".join(filter(None, parts)) or f"no significant difference {_after(results)}"
     whole = f"Each against its own baseline: {said}." if found else ""

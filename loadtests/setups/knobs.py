@@ -21,16 +21,16 @@ from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
 # More than any machine can use (common advice: two per core, plus one), and the most processes that supervisord can
 # hold with the usual limit on open files.
-MOST_WORKERS = 1024
-MOST_THREADS = 1024
+MAX_WORKERS = 1024
+MAX_THREAD_COUNT = 1024
 BACKLOG = (128, 65_535)  # accepted by all servers, as is KEEP_ALIVE; also in defaults.sh
-MOST_KEEP_ALIVE = 60
-MOST_REQUESTS = 1_000_000_000
-MOST_CONN_MAX_AGE = 7 * 24 * 3600
+MAX_KEEP_ALIVE = 60
+MAX_REQUEST_COUNT = 1_000_000_000
+MAX_CONN_MAX_AGE = 7 * 24 * 3600
 # The questionnaire's session stores and the size of their blobs, as in testproject/testproject/settings/sessions.py.
 SESSIONS = ("db", "cached_db", "redis", "file", "cookies", "datastore")
 STATE_BYTES = (1024, 65_536)
-MOST_DELAY_MS = 10_000
+MAX_DELAY_MS = 10_000
 # For the views that fetch, as in testproject/testproject/settings/fetching.py.
 POOL_SIZE = (1, 10_000)
 POOLS = (1, 64)
@@ -131,8 +131,8 @@ def _is_recipe(text: str) -> bool:
 
 # Knobs of servers and services, for every project.
 SERVERS = {
-    "WORKERS": _whole(1, MOST_WORKERS),
-    "THREADS": _whole(1, MOST_THREADS),
+    "WORKERS": _whole(1, MAX_WORKERS),
+    "THREADS": _whole(1, MAX_THREAD_COUNT),
     "BIND": Knob(
         "an IPv4 address of this machine is needed, such as 127.0.0.1, or 0.0.0.0 for all of them (not every server "
         "can listen on an IPv6 address)",
@@ -145,11 +145,11 @@ SERVERS = {
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
     "BACKLOG": _backlog(),
-    "KEEP_ALIVE": _whole(1, MOST_KEEP_ALIVE, "a whole number of seconds"),
+    "KEEP_ALIVE": _whole(1, MAX_KEEP_ALIVE, "a whole number of seconds"),
     "TLS": _one_of("1", needed="1 is needed, or nothing"),
     "HTTP_PARSER": _one_of("python", "compiled"),
-    "MAX_REQUESTS": _whole(1, MOST_REQUESTS),
-    "MAX_REQUESTS_JITTER": _whole(1, MOST_REQUESTS),
+    "MAX_REQUESTS": _whole(1, MAX_REQUEST_COUNT),
+    "MAX_REQUESTS_JITTER": _whole(1, MAX_REQUEST_COUNT),
     "ORIGIN_RECIPE": Knob(
         "the name of a recipe that ships, or the absolute path of one that is right, is needed; `origin FILE` says "
         "what is wrong with one",
@@ -175,14 +175,14 @@ SAMPLES = {
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
     "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),
     "CONN_MAX_AGE": Knob(
-        f"a whole number of seconds from 0 to {MOST_CONN_MAX_AGE}, or none, is needed",
-        lambda text: text == "none" or _whole(0, MOST_CONN_MAX_AGE).fits(text),
+        f"a whole number of seconds from 0 to {MAX_CONN_MAX_AGE}, or none, is needed",
+        lambda text: text == "none" or _whole(0, MAX_CONN_MAX_AGE).fits(text),
     ),
     "PGBOUNCER": _one_of("1", needed="1 is needed"),
     "SESSIONS": _one_of(*SESSIONS),
     "DATASTORE_GRPC": _one_of("0", "1", needed="1 or 0 is needed"),
     "DATASTORE_EMULATOR_HOST": _matching(_HOST, "HOST:PORT is needed"),
-    "DATASTORE_DELAY_MS": _whole(0, MOST_DELAY_MS, "a whole number of milliseconds"),
+    "DATASTORE_DELAY_MS": _whole(0, MAX_DELAY_MS, "a whole number of milliseconds"),
     "QUESTIONNAIRE_STATE_BYTES": _whole(*STATE_BYTES, "a whole number of bytes"),
     **FETCHING,
     "STACK_SETTINGS": _one_of("original", "today", needed="original or today is needed"),

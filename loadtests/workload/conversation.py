@@ -11,8 +11,8 @@ from loadtests.workload.script import SCRIPT, Script
 DOES = ("connect", "idle", "echo", "broadcast")
 SENDING = ("echo", "broadcast")  # over open connections
 
-MOST_CONNECTIONS = 60_000  # about the number of ports of an address
-MOST_BYTES = 1_000_000  # the channel layers' specification guarantees no more
+MAX_CONNECTIONS = 60_000  # about the number of ports of an address
+MAX_BYTES = 1_000_000  # the channel layers' specification guarantees no more
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Conversation:
         if (self.script is None) == (self.dialect == SCRIPT):
             raise ValueError(f"a script is for the dialect {SCRIPT}; this is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
-        if holds and not 1 <= self.receivers <= MOST_CONNECTIONS:
-            raise UserError(f"{self.does} holds from 1 to {MOST_CONNECTIONS:,} receivers, not {self.receivers}")
+        if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
+            raise UserError(f"{self.does} holds from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
         if not holds and self.receivers:
             raise UserError(f"{self.does} has no receivers; 'connections' is their number")
         if not 1 <= self.rooms <= max(self.receivers, 1):
@@ -78,8 +78,8 @@ class Conversation:
             raise UserError(
                 f"what is opened in steps are idle connections, one at least in each, not {self.steps} steps"
             )
-        if not 1 <= self.size <= MOST_BYTES:
-            raise UserError(f"a payload has from 1 to {MOST_BYTES:,} bytes, not {self.size}")
+        if not 1 <= self.size <= MAX_BYTES:
+            raise UserError(f"a payload has from 1 to {MAX_BYTES:,} bytes, not {self.size}")
 
     @property
     def counts_each(self) -> float:

@@ -16,7 +16,7 @@ from loadtests.workload.write import to_toml
 
 JOURNEY = "journey"
 KINDS = ("har", "log", JOURNEY)
-MOST_BYTES = 1_000_000_000  # of a recording, which is read as a whole
+MAX_BYTES = 1_000_000_000  # of a recording, which is read as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,14 +28,14 @@ class ConvertOptions:
         keep: The secrets to keep.
         skip_unknown: Whether to skip lines of a log in an unknown format.
         times: Whether to keep the times.
-        most: The maximum number of different requests.
+        max_requests: The maximum number of different requests.
     """
 
     host: str | None = None
     keep: Keep = dataclasses.field(default_factory=Keep)
     skip_unknown: bool = False
     times: bool = False
-    most: int = 100
+    max_requests: int = 100
 
 
 USUAL = ConvertOptions()
@@ -59,7 +59,7 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
         workload = convert(kind, file, options)
         return Converted(text(workload, file), workload.remarks)
     if options.skip_unknown or options.times or options.keep != Keep():
-        raise UserError("--times, --skip-unknown and --keep-... are for a workload; a journey is yours to change")
+        raise UserError("--skip-unknown and --keep-... don't work for a journey; leave them out, and edit the journey")
     found = journey_text.read(_text(file), str(file), options.host)
     return Converted(journey_text.text(found, file), found.remarks)
 
@@ -84,7 +84,7 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
     else:
         lines = map(_decoded, io.BytesIO(_content(file)))
         sent, remarks = accesslog.read(lines, str(file), options.skip_unknown, redaction)
-    found = recorded.workload(sent, options.most, options.times, str(file))
+    found = recorded.workload(sent, options.max_requests, options.times, str(file))
     return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
 
 
@@ -110,7 +110,7 @@ def _text(file: Path) -> str:
 
 def _content(file: Path) -> bytes:
     try:
-        return files.read(file, MOST_BYTES, pipes=True)
+        return files.read(file, MAX_BYTES, pipes=True)
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
 

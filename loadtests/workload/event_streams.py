@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.errors import UserError
-from loadtests.workload.conversation import MOST_CONNECTIONS
+from loadtests.workload.conversation import MAX_CONNECTIONS
 from loadtests.workload.request import Request
 
 PROTOCOL = "events"  # the generator's protocol
@@ -44,8 +44,8 @@ class EventStreams:
     endings: Request | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.count <= MOST_CONNECTIONS:
-            raise UserError(f"there may be from 1 to {MOST_CONNECTIONS:,} streams at once, not {self.count}")
+        if not 1 <= self.count <= MAX_CONNECTIONS:
+            raise UserError(f"there may be from 1 to {MAX_CONNECTIONS:,} streams at once, not {self.count}")
 
     @property
     def length_s(self) -> float:

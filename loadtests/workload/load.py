@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError
 from loadtests.formatting import plural
-from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import MAX_CONNECTIONS, Conversation
 from loadtests.workload.event_streams import PROTOCOL, EventStreams
 from loadtests.workload.request import Request, Workload
 from loadtests.workload.secrets import without_login
@@ -23,7 +23,6 @@ DEFAULT_CONNECTIONS_FIXED = 1000  # below the usual limit of 1,024 open files of
 MAX_RATE = 1_000_000.0
 MAX_DURATION_S = 24 * 3600.0
 MAX_REQUESTS = 1_000_000_000
-MAX_CONNECTIONS = MOST_CONNECTIONS
 MAX_PROCESSES = 64
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from loadtests.errors import UserError
 from loadtests.formatting import plural
-from loadtests.workload.request import METHODS, MOST_RECORDED, PATH, Request, Workload
+from loadtests.workload.request import MAX_RECORDED, METHODS, PATH, Request, Workload
 
 
 @dataclasses.dataclass(frozen=True, slots=True)  # there may be millions
@@ -62,7 +62,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Recorde
     frequent = sorted(groups, key=lambda key: -len(groups[key]))[:most]
     chosen = [key for key in groups if key in set(frequent)]
     rare = len(sendable) - sum(len(groups[key]) for key in chosen)
-    remarks += left_out(f"to {plural(len(groups) - len(chosen), 'rarer URL')}; --most keeps more", rare)
+    remarks += left_out(f"to {plural(len(groups) - len(chosen), 'rarer URL')}; --max-requests keeps more", rare)
     if not chosen:
         raise UserError(f"{what}: holds no request that can be sent" + "".join(f"; {remark}" for remark in remarks))
     try:
@@ -72,8 +72,8 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Recorde
     count = sum(len(groups[key]) for key in chosen)
     if not times:
         return RecordedWorkload(Workload(requests), (_taken(count, len(requests)), *remarks))
-    if count > MOST_RECORDED:
-        raise UserError(f"{what}: {count:,} requests are more than the {MOST_RECORDED:,} that can be replayed")
+    if count > MAX_RECORDED:
+        raise UserError(f"{what}: {count:,} requests are more than the {MAX_RECORDED:,} that can be replayed")
     begin = min(one.at for key in chosen for one in groups[key])
     at = tuple(tuple(sorted(round(one.at - begin, 6) for one in groups[key])) for key in chosen)
     return RecordedWorkload(Workload(requests, at), (_taken(count, len(requests)), *remarks))

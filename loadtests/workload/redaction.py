@@ -30,7 +30,7 @@ OF_A_LOGIN = {
 # A file name with a hash of its content isn't a secret, because every visitor requests it.
 _ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 _PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
-MOST_NAMES, LONGEST_NAME = 30, 40
+MAX_NAMES, LONGEST_NAME = 30, 40
 KEYS = 2  # the number of parts after a telling part of a path that may be keys: /reset/MQ/c9x3kd-.../
 
 
@@ -234,8 +234,8 @@ def _named(what: str, counts: Counter[str], advice: str) -> list[str]:
     """Return a remark with the most frequent names, or an empty list if there are no names."""
     if not counts:
         return []
-    names = [_shown(name) for name, _ in counts.most_common(MOST_NAMES)]
-    more = f" and {len(counts) - MOST_NAMES:,} more" if len(counts) > MOST_NAMES else ""
+    names = [_shown(name) for name, _ in counts.most_common(MAX_NAMES)]
+    more = f" and {len(counts) - MAX_NAMES:,} more" if len(counts) > MAX_NAMES else ""
     return [f"{what}: {', '.join(dict.fromkeys(names))}{more}" + (f"; {advice}" if advice else "")]
 
 

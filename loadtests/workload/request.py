@@ -24,10 +24,10 @@ SENDERS_OWN = {
     "upgrade",
 }  # fmt: skip
 HEAVIEST = 1e12
-MOST_REQUESTS = 500  # each has its own histogram in every trial
-MOST_RECORDED = 100_000  # run.json contains all of a replay
+MAX_REQUESTS = 500  # each has its own histogram in every trial
+MAX_RECORDED = 100_000  # run.json contains all of a replay
 
-MOST_BODY_BYTES = 32_000_000  # of all requests in a workload, because run.json contains the bodies that aren't in files
+MAX_BODY_BYTES = 32_000_000  # of all requests in a workload, because run.json contains the bodies that aren't in files
 
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -103,7 +103,7 @@ class Request:
             UserError: If the file can't be read.
         """
         try:
-            body = files.read(path, MOST_BODY_BYTES)
+            body = files.read(path, MAX_BODY_BYTES)
         except OSError as error:
             raise UserError(f"{shown_end(str(path))} cannot be read: {error.strerror}") from None
         kept = BodyFile(str(path), len(body), hashlib.sha256(body).hexdigest())
@@ -184,11 +184,11 @@ class Workload:
     def __post_init__(self) -> None:
         if not self.requests:
             raise UserError("requests: at least one is needed")
-        if len(self.requests) > MOST_REQUESTS:
-            raise UserError(f"requests: there are {len(self.requests):,}; at most {MOST_REQUESTS:,} are allowed")
+        if len(self.requests) > MAX_REQUESTS:
+            raise UserError(f"requests: there are {len(self.requests):,}; at most {MAX_REQUESTS:,} are allowed")
         size = sum(len(request.body or b"") for request in self.requests)
-        if size > MOST_BODY_BYTES:
-            allowed = f"{MOST_BODY_BYTES / 1e6:g} MB are allowed"
+        if size > MAX_BODY_BYTES:
+            allowed = f"{MAX_BODY_BYTES / 1e6:g} MB are allowed"
             raise UserError(f"requests: the bodies are {size / 1e6:,.1f} MB in all; at most {allowed}")
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
@@ -199,8 +199,8 @@ class Workload:
         if len(self.at) != len(self.requests) or not all(self.at):
             raise UserError("requests: some have the times they were recorded at, some have not; all or none must")
         times = [time for times in self.at for time in times]
-        if len(times) > MOST_RECORDED:
-            raise UserError(f"requests: {len(times):,} were recorded; at most {MOST_RECORDED:,} can be replayed")
+        if len(times) > MAX_RECORDED:
+            raise UserError(f"requests: {len(times):,} were recorded; at most {MAX_RECORDED:,} can be replayed")
         if not all(math.isfinite(time) and time >= 0 for time in times):
             raise UserError("requests: at: the times are seconds after the start of the recording, 0 or more")
 

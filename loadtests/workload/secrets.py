@@ -29,14 +29,14 @@ _SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|log
 _SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
 _DIGIT = re.compile(r"[0-9]")
 GLIMPSE = 100  # characters of such a value
-LEAST_LENGTH = 6  # of a code that is sent to a phone
+MIN_LENGTH = 6  # of a code that is sent to a phone
 # The parts of a path that come before a secret. In a headline they are ordinary words.
 _DOORS = {
     "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
     "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",
     "verify",
 }  # fmt: skip
-MOST_WORDS = 3
+MAX_WORDS = 3
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _USER = re.compile(r"(?<=://)[^\s/?#\"'<>]*@")
@@ -80,14 +80,14 @@ def secret_of_name(name: str, value: str) -> bool:
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
     words = {word.lower() for word in _WORD.findall(name)}
     return (_SOMETIMES.fullmatch(squeezed) is not None or bool(words & _SOMETIMES_WORDS)) and (
-        len(value) >= LEAST_LENGTH and (_DIGIT.search(value) is not None or any(map(_mixed, _PIECE.findall(value))))
+        len(value) >= MIN_LENGTH and (_DIGIT.search(value) is not None or any(map(_mixed, _PIECE.findall(value))))
     )
 
 
 def opens_door(part: str) -> bool:
     """Return whether later parts of a path are secrets if they look like a key, as in ``/invite/550e8400-.../``."""
     words = [word.lower() for word in _WORD.findall(part)]
-    return len(words) <= MOST_WORDS and not _DOORS.isdisjoint(words)
+    return len(words) <= MAX_WORDS and not _DOORS.isdisjoint(words)
 
 
 def key_looking(part: str) -> bool:

@@ -9,8 +9,8 @@ import random
 from loadtests.errors import UserError
 from loadtests.workload.sign_in import SignIn
 
-MOST_USERS = 20_000  # each has a connection, and an address has about 28,000 ports for one server
-MOST_ARRIVALS = 1_000_000  # in one load
+MAX_USERS = 20_000  # each has a connection, and an address has about 28,000 ports for one server
+MAX_ARRIVALS = 1_000_000  # in one load
 LONGEST_THINK_S = 3600.0
 
 
@@ -37,8 +37,8 @@ class Users:
     def __post_init__(self) -> None:
         if (self.users is None) == (self.arrivals is None):
             raise UserError("a journey has either a number of users or a rate at which new ones come")
-        if self.users is not None and not 1 <= self.users <= MOST_USERS:
-            raise UserError(f"the number of users must be from 1 to {MOST_USERS:,}, not {self.users:,}")
+        if self.users is not None and not 1 <= self.users <= MAX_USERS:
+            raise UserError(f"the number of users must be from 1 to {MAX_USERS:,}, not {self.users:,}")
         if self.arrivals is not None and not 0 < self.arrivals < math.inf:
             raise UserError(f"the rate at which users come must be over 0, not {self.arrivals:g}")
         least, most = self.think_s
@@ -69,8 +69,8 @@ class Users:
         if self.users is not None:
             return [(number, ramp_s * number / self.users) for number in range(self.users)]
         assert self.arrivals is not None
-        if self.arrivals * (ramp_s + hold_s) > MOST_ARRIVALS:
-            raise UserError(f"{self.arrivals:g} users a second for {ramp_s + hold_s:g} s are over {MOST_ARRIVALS:,}")
+        if self.arrivals * (ramp_s + hold_s) > MAX_ARRIVALS:
+            raise UserError(f"{self.arrivals:g} users a second for {ramp_s + hold_s:g} s are over {MAX_ARRIVALS:,}")
         # Given their number, the arrivals of a Poisson process are uniform. Each part has the number of arrivals for
         # its length, so that all trials have the same number.
         chance = random.Random(f"{seed} arrivals")

@@ -30,7 +30,7 @@ TIMEOUT_S = 5.0
 # By default, the interval between gRPC's attempts to reconnect grows to two minutes.
 CHANNEL = (("grpc.initial_reconnect_backoff_ms", 100), ("grpc.max_reconnect_backoff_ms", 1000))
 # for HTTP; by default requests keeps ten connections, and opens a new one for each further call
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 
 _making = threading.Lock()
 _of_loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, DatastoreAsyncClient] = weakref.WeakKeyDictionary()
@@ -78,7 +78,7 @@ def _client(grpc_wanted: bool) -> Any:
 def _made(grpc_wanted: bool) -> Any:
     if not grpc_wanted:
         session = requests.Session()
-        session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=MOST_CONNECTIONS))
+        session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=MAX_CONNECTIONS))
         client = datastore.Client(project=PROJECT, _http=session, _use_grpc=False)
         client.base_url = f"http://{address('http')}"
         return client._datastore_api

@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 
 from endpoints.parameters import bounded
 
-MOST_MS = 10_000
+MAX_MS = 10_000
 STEP = range(200)  # the sum takes some microseconds between two readings of the clock
 
 
 def cpu(request: HttpRequest) -> HttpResponse:
     """Use CPU time in this thread: `?ms=10` for 10 ms. On a busy machine it takes longer."""
-    work(bounded(request, "ms", default=10, most=MOST_MS) / 1000)
+    work(bounded(request, "ms", default=10, most=MAX_MS) / 1000)
     return HttpResponse("OK")
 
 

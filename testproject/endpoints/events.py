@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from endpoints.parameters import bounded
 
-MOST_EVENTS = 10_000
+MAX_EVENTS = 10_000
 LONGEST_GAP_MS = 10_000
 LARGEST = 1024 * 1024  # bytes of the data of an event
 NOTE = re.compile(r"[A-Za-z0-9.-]{0,60}")
@@ -88,7 +88,7 @@ def events(request: HttpRequest) -> StreamingHttpResponse:
     WSGI gets a sync generator and ASGI an async generator, because Django would collect all events of the other kind
     before it sends them. `&generator=sync` always uses a sync generator.
     """
-    count = bounded(request, "events", 60, MOST_EVENTS)
+    count = bounded(request, "events", 60, MAX_EVENTS)
     gap_s = bounded(request, "every", 50, LONGEST_GAP_MS) / 1000
     generator = request.GET.get("generator", "own")
     if generator not in ("own", "sync"):

@@ -7,7 +7,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from endpoints.parameters import bounded
 
-MOST_CHUNKS = 10_000
+MAX_CHUNKS = 10_000
 LARGEST_CHUNK = 4 * 1024 * 1024  # bytes
 
 
@@ -28,7 +28,7 @@ def stream(request: HttpRequest) -> StreamingHttpResponse:
     Each interface gets an iterator of its kind, sync or async, because Django would collect all chunks of the other
     kind before it sends them.
     """
-    count = bounded(request, "chunks", 10, MOST_CHUNKS)
+    count = bounded(request, "chunks", 10, MAX_CHUNKS)
     if request.method == "HEAD":
         count = 0  # an answer to HEAD has no body, but Daphne 4.2 sends all chunks except the first
     size = bounded(request, "size", 1024, LARGEST_CHUNK)

@@ -11,7 +11,7 @@ from django.http import HttpRequest, JsonResponse
 from endpoints.models import World
 
 ROWS = 10_000
-MOST_QUERIES = 500
+MAX_QUERIES = 500
 
 
 def db(request: HttpRequest) -> JsonResponse:
@@ -72,7 +72,7 @@ def how_many(request: HttpRequest) -> int:
     The rules count a missing value, a value below 1 and other text as 1, and larger values as 500.
     """
     try:
-        return min(max(int(request.GET.get("queries", "")), 1), MOST_QUERIES)
+        return min(max(int(request.GET.get("queries", "")), 1), MAX_QUERIES)
     except ValueError:
         return 1
 

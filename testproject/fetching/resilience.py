@@ -23,7 +23,7 @@ ATTEMPTS = 2
 PAUSE_S = (0.05, 0.15)  # seconds before a retry; random, so that retries don't arrive together
 # At most a tenth of the fetches are retries, because more retries could double the load of an overloaded origin.
 RETRIES_PER_FETCH = 0.1
-MOST_RETRIES = 10.0  # the limit of saved retries
+MAX_RETRIES = 10.0  # the limit of saved retries
 COPY = "fetching.copy"  # the key in Django's cache
 COPY_GOOD_S = 600
 COPIED_EVERY_S = 1.0  # a process saves at most one answer in this time
@@ -64,13 +64,13 @@ class Budget:
     """Limit the number of retries."""
 
     def __init__(self) -> None:
-        self._saved = MOST_RETRIES
+        self._saved = MAX_RETRIES
         self._lock = threading.Lock()
 
     def earn(self) -> None:
         """Count a fetch."""
         with self._lock:
-            self._saved = min(MOST_RETRIES, self._saved + RETRIES_PER_FETCH)
+            self._saved = min(MAX_RETRIES, self._saved + RETRIES_PER_FETCH)
 
     def spend(self) -> bool:
         """Spend a retry. Returns whether the budget had a retry left."""

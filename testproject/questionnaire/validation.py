@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from questionnaire.definition import TODAY, Answer, Page
 
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 
 
 class Invalid(Exception):
@@ -36,7 +36,7 @@ def _number(page: Page, given: Sequence[str], today: datetime.date) -> str:
     text = _one(given).strip()
     if not text:
         raise Invalid("Enter a number.")
-    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
         raise Invalid("Enter a whole number, such as 3.")
     number = int(text)
     if page.least and number < int(page.least):

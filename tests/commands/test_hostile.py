@@ -21,7 +21,7 @@ from loadtests.records import decode
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 
-MOST_CPU_S = 5  # of this process, for one command: the same on a busy machine
+MAX_CPU_S = 5  # of this process, for one command: the same on a busy machine
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # for each way in; thousands are for a longer hunt
 HOW = {
@@ -104,7 +104,7 @@ def attempt(command, tmp_path, monkeypatch):
     before = {process.pid for process in psutil.Process().children()}
 
     def too_long(number, frame):
-        raise AssertionError(f"over {MOST_CPU_S} s of CPU time")
+        raise AssertionError(f"over {MAX_CPU_S} s of CPU time")
 
     def run(*arguments, **files):
         for left in folder.iterdir():
@@ -113,7 +113,7 @@ def attempt(command, tmp_path, monkeypatch):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         previous = signal.signal(signal.SIGPROF, too_long)
-        signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
+        signal.setitimer(signal.ITIMER_PROF, MAX_CPU_S)
         try:
             code, printed, errors = command(*arguments)
         finally:

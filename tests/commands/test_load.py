@@ -54,7 +54,7 @@ def test_load_without_good_answers_fails(server, command, unused_port):
 
 @pytest.mark.servers
 @pytest.mark.parametrize(
-    "arguments", [("load", *SHORT), pytest.param(("capacity", "--probe", "1s"), marks=pytest.mark.exhaustive)]
+    "arguments", [("load", *SHORT), pytest.param(("capacity", "--probe-time", "1s"), marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize(("host", "hints"), [((), True), (("--header", "Host: a.example"), False)])
 def test_status_400_hints_at_host_header(server, command, arguments, host, hints):
@@ -65,7 +65,7 @@ def test_status_400_hints_at_host_header(server, command, arguments, host, hints
     assert (hint in errors, "--header 'Host: NAME'" in errors) == (hints, hints)
 
 
-QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe", "500ms", "--confirm", "500ms")
+QUICKLY = ("--objective", "p50<5s", "--start-rate", "40", "--probe-time", "500ms", "--confirm-time", "500ms")
 
 
 @pytest.mark.exhaustive

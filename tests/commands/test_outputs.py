@@ -138,7 +138,7 @@ def test_a_workload_on_a_full_disk(disk, command, tmp_path):
     log = tmp_path / "access.log"
     log.write_text("".join(LINE.replace("x?a", f"a-page-of-some-length-{number}?a") for number in range(500)))
     fill(disk)
-    code, printed, errors = command("workload", "log", log, "--most", "500", "--output", disk / "site.toml")
+    code, printed, errors = command("workload", "log", log, "--max-requests", "500", "--output", disk / "site.toml")
     assert (code, printed) == (1, "")
     assert errors == f"error: cannot write {disk / 'site.toml'}: No space left on device\n"
     assert [path.name for path in disk.iterdir()] == ["everything"]

@@ -23,7 +23,7 @@ def test_converted_recording_has_only_kept_secrets(command, tmp_path):
     assert "hunter" not in printed
     assert "# dropped headers that may be secret: X-Auth-Token, Cookie; --keep-header NAME keeps one" in printed
     output = tmp_path / "page.toml"
-    keep = ("--keep-header", "x-auth-token", "--keep-cookies", "--keep-field", "sid", "--times")
+    keep = ("--keep-header", "x-auth-token", "--keep-cookies", "--keep-field", "sid", "--keep-times")
     code, printed, _ = command("workload", "har", har, "--output", output, *keep)
     assert (code, "hunter" in printed) == (0, False)
     found = from_toml.read(output)

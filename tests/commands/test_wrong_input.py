@@ -133,7 +133,10 @@ def test_a_resumed_run_takes_nothing_else(refused, others, named):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("workload", "har", "x", "--most", "501"), "'--most': Input should be less than or equal to 500; "),
+        (
+            ("workload", "har", "x", "--max-requests", "501"),
+            "'--max-requests': Input should be less than or equal to 500; ",
+        ),
         (("workload", "har"), "Missing argument 'file'; "),
         (("run", "--blocks"), "Option '--blocks' requires an argument; "),
         (("run", "a", "b"), "unexpected extra argument(s) (b); "),

@@ -6,7 +6,7 @@ import contextlib
 import circuitbreaker
 import pytest
 from fetching.breaker import Breaker
-from fetching.resilience import MOST_RETRIES, RETRIES_PER_FETCH, Budget, Delivered, Do, Resilience
+from fetching.resilience import MAX_RETRIES, RETRIES_PER_FETCH, Budget, Delivered, Do, Resilience
 from fetching.results import Exhausted, Failed, Fetched, NotInTime, Refused
 
 FINE = Fetched(200, "text/plain", b"fine")
@@ -62,14 +62,14 @@ def test_one_answer_per_second_is_kept():
 
 def test_retries_are_at_most_a_tenth(resilience):
     retried = sum("pause" in went(resilience, BROKEN, BROKEN, None)[0] for _ in range(500))
-    assert MOST_RETRIES <= retried <= MOST_RETRIES + 500 * RETRIES_PER_FETCH
+    assert MAX_RETRIES <= retried <= MAX_RETRIES + 500 * RETRIES_PER_FETCH
 
 
 def test_saved_retries_have_an_end():
     budget = Budget()
     for _ in range(1000):
         budget.earn()
-    assert sum(budget.spend() for _ in range(100)) == MOST_RETRIES
+    assert sum(budget.spend() for _ in range(100)) == MAX_RETRIES
 
 
 def test_open_breaker_sends_no_fetch():

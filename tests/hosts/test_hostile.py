@@ -15,7 +15,7 @@ from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
-from loadtests.hosts.error_tail import MOST_BYTES, ErrorTail
+from loadtests.hosts.error_tail import MAX_BYTES, ErrorTail
 from loadtests.hosts.proof import ProofServer
 from loadtests.observe import machine
 from loadtests.observe.machine import boot
@@ -168,7 +168,7 @@ def test_only_end_of_errors_is_kept():
     tail = ErrorTail()
     subprocess.run([sys.executable, "-c", "print('a' * 500_000 + 'the end')"], stdout=tail.descriptor, check=True)
     tail.close()
-    assert len(tail.text()) == MOST_BYTES
+    assert len(tail.text()) == MAX_BYTES
     assert tail.text().endswith("the end\n")
 
 

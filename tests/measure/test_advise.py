@@ -54,7 +54,7 @@ def test_threads_are_tried_only_if_supported(name, knobs, connections):
 
 def test_more_time_makes_more_blocks():
     blocks = [plan(max_time_s=seconds).first_blocks for seconds in (300, 600, 9e9)]
-    assert blocks == [1, 2, search.MOST_FIRST_BLOCKS]
+    assert blocks == [1, 2, search.MAX_FIRST_BLOCKS]
 
 
 def sweep_of(**changes):

@@ -96,7 +96,7 @@ def test_repeated_crashes_end_the_profile(servers, recorded):
     servers.dies_in = range(3, 100)
     with pytest.raises(UserError, match="gunicorn: a server process died during the sampling in each of 12 starts"):
         recorded()
-    assert servers.loads == 1 + 1 + 1 + record.MOST_STARTS  # the second start gave one part
+    assert servers.loads == 1 + 1 + 1 + record.MAX_STARTS  # the second start gave one part
 
 
 def test_death_without_sampler_is_an_error(servers, recorded):

@@ -77,4 +77,4 @@ def test_store_study_compares_equal_setups():
     entries = study.load("sessions").entries
     assert len(entries) == len(settings.ENGINES)
     assert all({**entry.env, "SESSIONS": ""} == {**entries[0].env, "SESSIONS": ""} for entry in entries)
-    assert entries[0].env["QUESTIONNAIRE_STATE_BYTES"] == str(settings.MOST_IN_COOKIE)
+    assert entries[0].env["QUESTIONNAIRE_STATE_BYTES"] == str(settings.MAX_IN_COOKIE)

@@ -82,9 +82,9 @@ def test_requests_spread_over_their_second(log):
 
 def test_most_frequent_requests_are_kept(log):
     partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache and asks for the whole
-    found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(most=2))
+    found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(max_requests=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
-    assert "1 left out to 1 rarer URL; --most keeps more" in found.remarks
+    assert "1 left out to 1 rarer URL; --max-requests keeps more" in found.remarks
 
 
 @pytest.mark.parametrize(

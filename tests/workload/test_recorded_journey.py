@@ -236,7 +236,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
     [
         ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
         ("no", {}, r"shop.har: not JSON, so neither a HAR file nor ONS' requests"),
-        (ONS, {"times": True}, r"a journey is yours to change"),
+        (ONS, {"times": True}, r"work for a journey; leave them out"),
         (ONS, {"host": "a"}, r"--host is for a HAR file"),
     ],
 )

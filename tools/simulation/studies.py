@@ -25,7 +25,7 @@ Noise = Callable[[np.random.Generator, tuple[int, int]], Array]
 CANDIDATES = 4
 FAMILIES = "two families"
 SHARED = 2.0  # the noise of a family, relative to the noise of a trial
-MOST_BLOCKS = 40  # the limit of blocks with ``until``
+MAX_BLOCKS = 40  # the limit of blocks with ``until``
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Scenario:
     blocks: int = 10
     candidates: int = CANDIDATES
     until: float | None = None
-    """Add mirrored pairs of blocks until each interval is this narrow, up to ``MOST_BLOCKS``."""
+    """Add mirrored pairs of blocks until each interval is this narrow, up to ``MAX_BLOCKS``."""
     metrics: int = 1
     """The metrics that share the 5% of a study. Each has its own noise."""
 
@@ -158,8 +158,8 @@ def _study(scenario: Scenario, rng: np.random.Generator) -> tuple[int, list[Verd
         confidence = 1 - (1 - intervals.CONFIDENCE) / scenario.metrics
         judged = [_judge(trials(scenario, rng, scenario.blocks), confidence) for _ in range(scenario.metrics)]
         return scenario.blocks, [one for verdicts, _ in judged for one in verdicts], max(width for _, width in judged)
-    values = trials(scenario, rng, MOST_BLOCKS)
-    for blocks in range(intervals.FIRST_LOOK, MOST_BLOCKS + 1, 2):
+    values = trials(scenario, rng, MAX_BLOCKS)
+    for blocks in range(intervals.FIRST_LOOK, MAX_BLOCKS + 1, 2):
         verdicts, width = _judge(values[:blocks], intervals.CONFIDENCE_OF_LOOKS)
         if width <= scenario.until:
             break

@@ -12,7 +12,7 @@ export const FIN = 0x80;
 export const RSV1 = 0x40; // of a message that is compressed (RFC 7692)
 const RESERVED = 0x70;
 export const MASKED = 0x80;
-const MOST_OF_CONTROL = 125;
+const MAX_CONTROL_BYTES = 125;
 
 /** The maximum size of a message in bytes. All sent messages are much shorter. */
 export const LARGEST = 64 << 20;
@@ -124,7 +124,7 @@ export class FrameReader {
     }
     let header = 2;
     let length = second;
-    if (data[at] % 16 >= CLOSE && length > MOST_OF_CONTROL) {
+    if (data[at] % 16 >= CLOSE && length > MAX_CONTROL_BYTES) {
       throw new Violation('it sent a control frame of more than 125 bytes');
     }
     if (second === 126) {

@@ -17,7 +17,7 @@ from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
 
 GIVEN_UP_S = 20.0  # after this time, the process exits and the guards end the rest
-MOST_WAITING = 16  # calls; a client sends one at a time
+MAX_WAITING = 16  # calls; a client sends one at a time
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -60,7 +60,7 @@ class Answering:
 
     def _read(self) -> None:
         with contextlib.suppress(EOFError, OSError, wire.NotAMessage):
-            while self._calls.qsize() < MOST_WAITING:
+            while self._calls.qsize() < MAX_WAITING:
                 call = self._reader.next(wire.AgentCall, wire.SILENCE_S)
                 if call.number != wire.BEAT:
                     self._calls.put(call)

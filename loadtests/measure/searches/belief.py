@@ -34,10 +34,10 @@ SPEED_SD = 0.01  # of the machine's speed between probes
 # in an overload varies by VARIES times its square root, and the capacity may be higher than it shows by OVER. If it is
 # misleading, probes have to outweigh NEVER.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
-LEAST_ROOM = 0.02  # between capacity and speed, as a share
+MIN_ROOM = 0.02  # between capacity and speed, as a share
 OVERLOADED = 0.9  # the maximum share of answered requests in an overload
 # times the allowed number; above it a queue grows, and its length depends on the duration of the probe
-MOST_LATE = 10.0
+MAX_LATE = 10.0
 SINGLE = 0.5  # times the allowed number; fewer late requests may be single ones, which show less about clumps
 # The probability that a probe's outcome is wrong, if no limit on response times decided.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
@@ -72,14 +72,14 @@ class Belief:
         tails = [one.tail for one in judgements if one.tail]
         sent, answered = sum(tail.sent for tail in tails), sum(tail.answered for tail in tails)
         allowed, late = sum(tail.allowed for tail in tails), sum(tail.late for tail in tails)
-        if not allowed or late <= MOST_LATE * allowed or not 0 < answered <= OVERLOADED * sent:
+        if not allowed or late <= MAX_LATE * allowed or not 0 < answered <= OVERLOADED * sent:
             return
         rarity = log(sent / allowed)
         seen = np.zeros_like(self._weights)
         for deviation in np.linspace(-2, 2, 9):
             speed = log(rate * answered / sent) + deviation * VARIES / answered**0.5
             room = np.expm1(speed - self._logs)
-            off = np.log(SLOPES[:, None] * np.maximum(room, LEAST_ROOM) / rarity) / SLOPE_SD
+            off = np.log(SLOPES[:, None] * np.maximum(room, MIN_ROOM) / rarity) / SLOPE_SD
             seen += np.exp(-0.5 * (deviation**2 + off**2 + (np.minimum(room, 0.0) / OVER) ** 2))
         self._weights *= seen / seen.max() + NEVER
         self._normalise()
@@ -123,7 +123,7 @@ class Belief:
         return np.broadcast_to(np.where(passes, 1 - wrong, wrong), self._weights.shape)
 
     def _of_tail(self, rate: float, tail: Tail) -> Array:
-        most = min(MOST_LATE * tail.allowed, tail.sent)
+        most = min(MAX_LATE * tail.allowed, tail.sent)
         slopes = SLOPES[:, None]
         rise = np.minimum(slopes * np.expm1(log(rate) - self._logs), log(most / tail.allowed))
         expected = tail.allowed * np.exp(rise)

@@ -41,7 +41,7 @@ LATE, MORE_LATE = 1.5, 2.0
 # probes reaches these values. A long probe must also have passed near the capacity: within BELOW or ABOVE it, as a part
 # of the precision. A pass raises the belief, so long probes aim HIGHER until one passes.
 SPREAD = 1.4
-MOST_BISECTING, MOST_LONG = 9, 8
+MAX_BISECTING, MAX_LONG = 9, 8
 BELOW, ABOVE, HIGHER = 0.7, 0.4, 0.1
 # The share of a percentile's requests that probes have while doubling and while bisecting.
 FEW, SOME = 0.2, 0.5
@@ -212,7 +212,7 @@ class CapacitySearch:
         bracketed = self._above < inf
         self._belief.expect(sqrt(self._below * self._above) if bracketed else self._below)
         self._belief.overloaded(self._above, [one.judgement for one in self._records if one.probe.rate == self._above])
-        for number in range(MOST_BISECTING if bracketed else 0):
+        for number in range(MAX_BISECTING if bracketed else 0):
             rate = self._within(self._belief.rate_with(MORE_LATE if number % 2 else LATE))
             if self._belief.spread <= SPREAD * self.plan.precision or not self._has_time(rate, Purpose.BISECT):
                 return
@@ -228,7 +228,7 @@ class CapacitySearch:
         longs = 0
         while True:
             self._bracket()
-            known = longs >= MOST_LONG or self._belief.spread <= SPREAD * self.plan.precision
+            known = longs >= MAX_LONG or self._belief.spread <= SPREAD * self.plan.precision
             if self._below >= self.plan.max_rate or (known and self._is_near(longs)):
                 return
             rate = found if hurried and not longs else self._next_long(longs)
@@ -254,7 +254,7 @@ class CapacitySearch:
         if not below:
             return False
         near = self.plan.between(below, capacity) is None
-        return near and (self.plan.whole or longs >= MOST_LONG or below * (1 + BELOW * self.plan.precision) >= capacity)
+        return near and (self.plan.whole or longs >= MAX_LONG or below * (1 + BELOW * self.plan.precision) >= capacity)
 
     def _next_long(self, longs: int) -> float | None:
         """Return the rate of the next long probe, or None if no rate passes."""

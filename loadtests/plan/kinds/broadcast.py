@@ -22,7 +22,7 @@ from loadtests.plan.times import LAG, LAST
 from loadtests.records import Trial
 from loadtests.records.result import PERCENTILES
 from loadtests.workload import Load
-from loadtests.workload.conversation import MOST_CONNECTIONS
+from loadtests.workload.conversation import MAX_CONNECTIONS
 
 CEILING_GRACE_S = 2.0  # for messages that were dropped because a layer's queues were full
 
@@ -39,9 +39,9 @@ class Broadcast(Talk):
     terms = OF_DELIVERIES
     slice_grace_s = SLICE_GRACE_S
 
-    receivers: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that only receive.")] = 100
-    rooms: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Rooms that they are dealt out over.")] = 1
-    publishers: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that publish.")] = 1
+    receivers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that only receive.")] = 100
+    rooms: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Rooms that they are dealt out over.")] = 1
+    publishers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that publish.")] = 1
 
     def __post_init__(self) -> None:
         if self.rooms > self.receivers:

@@ -16,7 +16,7 @@ from loadtests.plan.kinds.kind import Kind
 from loadtests.plan.kinds.pace import LONGER_QUICK, FixedRate, Pace
 from loadtests.plan.kinds.requests import Requests
 from loadtests.plan.metrics import P99, Metric
-from loadtests.plan.recovery_time import LEAST_USUAL, ROUNDING_S, TIME_SLACK, usual_of
+from loadtests.plan.recovery_time import MIN_USUAL, ROUNDING_S, TIME_SLACK, usual_of
 from loadtests.plan.trial_count import TrialCount
 from loadtests.records import Deployment, Result, Trial
 from loadtests.records.bounds import Ordinal
@@ -158,7 +158,7 @@ def disturbed_s(trial: Trial) -> float | None:
     found, result = done(trial), trial.result
     if found is None or result is None:
         return None
-    since = LEAST_USUAL if found.t is None else found.t
+    since = MIN_USUAL if found.t is None else found.t
     whole = [second for second in result.timeline if second.t + 1 <= result.duration_s + ROUNDING_S]
     usual = usual_of([second for second in whole if second.t + 1 <= since])
     if usual is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 DEFAULT_JOURNEY = "questionnaire"
 REQUESTS, THINKS = 18.5, 7.75  # averages of that journey: three in four users get the page about their employer
-MOST_BYTES = 10_000_000  # of a journey's file
+MAX_BYTES = 10_000_000  # of a journey's file
 QUICKER = 20.0  # the speed-up of users' thinking in a quick test, so that some users finish
 
 Think = Annotated[float, Meta(ge=SHORTEST_S, le=LONGEST_S, extra={"duration": True})]
@@ -188,7 +188,7 @@ def path_of(file: Path) -> str:
         UserError: If the path isn't valid, or the file can't be read.
     """
     try:
-        tree = ast.parse(files.read(file, MOST_BYTES))
+        tree = ast.parse(files.read(file, MAX_BYTES))
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # running the file reports the error

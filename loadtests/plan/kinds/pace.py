@@ -15,7 +15,7 @@ from loadtests.plan.fields import NEEDED, Fields, Keys, TablePlace, digest
 from loadtests.records.bounds import Amount, Count, Positive, Share
 from loadtests.records.decode import Duration
 from loadtests.workload import Feature
-from loadtests.workload.load import MAX_CONNECTIONS
+from loadtests.workload.conversation import MAX_CONNECTIONS
 
 if TYPE_CHECKING:
     from typing import Self

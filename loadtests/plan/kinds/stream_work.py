@@ -18,7 +18,7 @@ from loadtests.records.bounds import Ordinal
 from loadtests.records.decode import Duration
 from loadtests.setups import HTTP
 from loadtests.workload import EventStreams, Load, Request
-from loadtests.workload.conversation import MOST_CONNECTIONS
+from loadtests.workload.conversation import MAX_CONNECTIONS
 from loadtests.workload.event_streams import PROTOCOL
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Streaming(Work):
     every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
     meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
     leave_s: Annotated[Duration | None, Meta(description="The time after which each client leaves.")] = None
-    slow: Annotated[int, Meta(ge=0, le=MOST_CONNECTIONS, description="Further streams at once, read slowly.")] = 0
+    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Further streams at once, read slowly.")] = 0
     pause_s: Annotated[Duration, Meta(description="The time that their clients read nothing.")] = 4.0
     size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of their events.")] = 256 * 1024
 
@@ -139,7 +139,7 @@ class Streaming(Work):
 class MeanwhileRate(FixedRate):
     """A number of streams at once, and a fixed rate of other requests."""
 
-    streams: Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Streams at once.")] = 100
+    streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
     quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams of half the length
@@ -160,7 +160,7 @@ class StreamSearch(Search):
 
     @property
     def rates(self) -> tuple[float, float]:
-        return 1.0, float(MOST_CONNECTIONS)
+        return 1.0, float(MAX_CONNECTIONS)
 
     @property
     def probes(self) -> tuple[int, int]:

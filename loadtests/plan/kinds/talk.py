@@ -11,19 +11,19 @@ from loadtests.plan.kinds.pace import Pace
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.kinds.work import Work
 from loadtests.workload import Load, Request
-from loadtests.workload.conversation import MOST_CONNECTIONS, Conversation
+from loadtests.workload.conversation import MAX_CONNECTIONS, Conversation
 
 PROTOCOL = "websocket"  # the generator's protocol, and a feature that a setup must support
 # The path prefix and the dialect of each Channels consumer. A setup of another dialect has only one consumer.
 CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json": ("/ws/json/", "json")}
 # A payload contains the number of its message. Some servers accept at most 1 MiB.
-LEAST_BYTES, MOST_BYTES = 32, 1_000_000
+MIN_BYTES, MAX_BYTES = 32, 1_000_000
 OPENING_S = 0.003  # the approximate time to open a connection, used only to estimate the time left
 SLICE_GRACE_S = 1.0  # for messages in flight at the end of a slice; later messages count in the next slice
 LISTENS_S = 1.0  # after the end, for duplicate and stray messages
 GRACE_S = 2.0  # for messages in flight at the end of a probe; a probe above the capacity waits for all lost messages
 
-Connections = Annotated[int, Meta(ge=1, le=MOST_CONNECTIONS, description="Connections that are held.")]
+Connections = Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that are held.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Talk(Work):
     consumer: Annotated[
         Literal["async", "sync", "json"], Meta(description="The Channels consumer, if the setup has several.")
     ] = "async"
-    size: Annotated[int, Meta(ge=LEAST_BYTES, le=MOST_BYTES, description="The bytes of a payload.")] = 64
+    size: Annotated[int, Meta(ge=MIN_BYTES, le=MAX_BYTES, description="The bytes of a payload.")] = 64
     compression: Annotated[bool, Meta(description="Whether permessage-deflate is offered.")] = False
 
     @property

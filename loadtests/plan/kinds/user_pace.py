@@ -14,12 +14,12 @@ from loadtests.plan.kinds.pace import TimedPace
 from loadtests.plan.kinds.search import Search
 from loadtests.plan.objective import Objective
 from loadtests.records.bounds import Positive
-from loadtests.workload.users import MOST_USERS
+from loadtests.workload.users import MAX_USERS
 
 if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
-FEWEST_COMING, MOST_COMING = 0.1, 1000.0  # new users per second
+FEWEST_COMING, MAX_COMING = 0.1, 1000.0  # new users per second
 USERS_OR_RATE = ("users", "rate")  # a pace has exactly one of them
 
 
@@ -31,7 +31,7 @@ class UserLoop(TimedPace):
     because a slow server gets fewer requests.
     """
 
-    users: Annotated[int, Meta(ge=1, le=MOST_USERS, description="The number of users who repeat the journey.")]
+    users: Annotated[int, Meta(ge=1, le=MAX_USERS, description="The number of users who repeat the journey.")]
 
     compared = USERS_OR_RATE
 
@@ -98,7 +98,7 @@ class UserSearch(Search):
     def keys(cls, values: Mapping[str, Any]) -> Keys:
         users = values.get("model", "users") == "users"
         keys = super().keys(values)
-        start, most = (10.0, float(MOST_USERS)) if users else (1.0, MOST_COMING)
+        start, most = (10.0, float(MAX_USERS)) if users else (1.0, MAX_COMING)
         return {**keys, "start_rate": (keys["start_rate"][0], start), "max_rate": (keys["max_rate"][0], most)}
 
     @property
@@ -115,7 +115,7 @@ class UserSearch(Search):
 
     @property
     def rates(self) -> tuple[float, float]:
-        return (1.0, float(MOST_USERS)) if self.of_users else (FEWEST_COMING, MOST_COMING)
+        return (1.0, float(MAX_USERS)) if self.of_users else (FEWEST_COMING, MAX_COMING)
 
     def with_warmup_s(self, warmup_s: float) -> float:
         return self.seconds + sum(self.probes) * warmup_s

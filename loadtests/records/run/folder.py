@@ -66,13 +66,13 @@ class Run:
         self._save()
 
     def _save(self) -> None:
-        files.write_json(self.path / "run.json", {"schema": SCHEMA, **self.record.to_json()}, read.MOST_BYTES)
+        files.write_json(self.path / "run.json", {"schema": SCHEMA, **self.record.to_json()}, read.MAX_BYTES)
 
     def save_trial(self, trial: Trial) -> None:
         files.write_json(
             self.path / "trials" / f"{trial.name}.json",
             {"schema": SCHEMA, **dataclasses.asdict(trial)},
-            read.MOST_BYTES,
+            read.MAX_BYTES,
         )
 
     def trials(self) -> list[Trial]:

@@ -21,7 +21,7 @@ from loadtests.records.run.run_record import RunRecord
 from loadtests.workload import Workload
 
 SCHEMA = 5
-MOST_BYTES = 100_000_000  # a trial of a whole day has a timeline of 15 MB
+MAX_BYTES = 100_000_000  # a trial of a whole day has a timeline of 15 MB
 LONGEST_MESSAGE = 300  # characters; the message can contain a very long value
 DEEPEST = 12  # nesting of values in run.json
 
@@ -73,7 +73,7 @@ def trial(file: Path, slots: Mapping[int, Slot]) -> Trial:
 def _object(file: Path) -> dict[str, Any]:
     """Return the object in a file without its schema number."""
     try:
-        values = msgspec.json.decode(files.read(file, MOST_BYTES), type=dict[str, Any])
+        values = msgspec.json.decode(files.read(file, MAX_BYTES), type=dict[str, Any])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:

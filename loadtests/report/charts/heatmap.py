@@ -20,7 +20,7 @@ LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
 )
 TWO, THREE = (-7, 10), (-14, 2, 16)
 # The worst cell has the weakest colour only if it is this many times worse than the best.
-LEAST_RANGE = 1.5
+MIN_RANGE = 1.5
 
 
 def spec(
@@ -85,7 +85,7 @@ def _painted(rows: Rows, more_is_better: bool) -> Rows:
     figures = [row["value"] for row in rows if row.get("value")]
     best = max(figures, default=1.0) if more_is_better else min(figures, default=1.0)
     behind = {value: abs(log(value / best)) for value in figures}
-    reach = max(log(LEAST_RANGE), *behind.values(), 0.0)
+    reach = max(log(MIN_RANGE), *behind.values(), 0.0)
     painted = []
     for row in rows:
         if row.get("value"):

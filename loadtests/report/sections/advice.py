@@ -9,7 +9,7 @@ from loadtests.plan.sweep import Sweep, environment
 from loadtests.records import Advice, AdviceOutcome
 from loadtests.records.run.run_record import RunRecord
 
-MOST_NAMED = 4  # candidates that a sentence names
+MAX_NAMED = 4  # candidates that a sentence names
 
 
 def what_to_choose(swept: SweepResults) -> str:
@@ -75,7 +75,7 @@ def _so_far(swept: SweepResults) -> str:
     [measure] = swept.measures
     ranked = swept.results.by_estimate(measure.test, measure.metric)
     known = [label for label in ranked if label in left and label in swept.places[measure]]
-    who = series([swept.words(label) for label in left]) if len(left) <= MOST_NAMED else plural(len(left), "candidate")
+    who = series([swept.words(label) for label in left]) if len(left) <= MAX_NAMED else plural(len(left), "candidate")
     text = f"Not known: the search ended after {plural(len(rounds), 'round')}, with {who} left."
     if not known:
         return f"{text} None of them has a figure that is verified."

@@ -17,7 +17,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 
 DRAWN = (P50, P99)
-LEAST_STEPS = 3  # of a curve
+MIN_STEPS = 3  # of a curve
 LoadCurve = list[tuple[LoadStep, Test]]
 
 
@@ -29,7 +29,7 @@ def curve(results: Results, test: Test) -> LoadCurve:
     steps = [
         (step, one) for one in results.tests if (step := one.load_step) and (step.axis, step.comparison_key) == alike
     ]
-    enough = len({step.value for step, _ in steps}) >= LEAST_STEPS
+    enough = len({step.value for step, _ in steps}) >= MIN_STEPS
     return sorted(steps, key=lambda one: one[0].value) if enough else []
 
 

@@ -15,7 +15,7 @@ from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
 
-LEAST_CALIBRATIONS = 4  # from which the speed of the machine is reported
+MIN_CALIBRATIONS = 4  # from which the speed of the machine is reported
 
 
 def section(results: Results) -> Section:
@@ -64,7 +64,7 @@ def _calibration(results: Results) -> str:
     known = sorted(results.trials, key=lambda trial: len(trial.evidence.other_hosts))
     moments = {(trial.test, trial.block, trial.attempt): trial.evidence for trial in known}
     seconds = [one for evidence in moments.values() for one in evidence.calibration_s]
-    if len(seconds) < LEAST_CALIBRATIONS:
+    if len(seconds) < MIN_CALIBRATIONS:
         return ""
     hosts: dict[str, list[float]] = {}
     for evidence in moments.values():

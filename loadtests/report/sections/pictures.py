@@ -22,9 +22,9 @@ from loadtests.report.charts.picture import HIGH, LOW, Panel
 from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.view import Section
 
-MOST_COLUMNS = 60  # of a picture; a longer test has several seconds in each
-LEAST_SECONDS = 3  # of a picture
-MOST_SETUPS = 8  # of a test
+MAX_COLUMNS = 60  # of a picture; a longer test has several seconds in each
+MIN_SECONDS = 3  # of a picture
+MAX_SETUPS = 8  # of a test
 WITHIN_S = 0.25  # a sample of CPU is drawn in the second in which it was this long before its end
 WELL = ("2", "3")  # the first digits of successful statuses
 STALE, OK = "stale", "ok"
@@ -38,7 +38,7 @@ def section(results: Results) -> Section | None:
     about = (
         "Answers by status, response times, requests in flight and CPU on one time axis, over the stages of the origin "
         "where there was one. Each picture is of the block with the median figure. "
-        f"In a test of more than {MOST_COLUMNS} seconds a column averages the counts of several and has their highest "
+        f"In a test of more than {MAX_COLUMNS} seconds a column averages the counts of several and has their highest "
         "percentile. Times are of requests answered well, in the second of the answer."
     )
     texts = (about, *_about_stale(results), *_left_out(results))
@@ -57,8 +57,8 @@ def _about_stale(results: Results) -> Iterator[str]:
 def _left_out(results: Results) -> Iterator[str]:
     for test in results.tests:
         labels = _labels(results, test)
-        if len(labels) > MOST_SETUPS:
-            yield f"Of {plural(len(labels), 'setup')} in {test.name} the best {MOST_SETUPS} are drawn."
+        if len(labels) > MAX_SETUPS:
+            yield f"Of {plural(len(labels), 'setup')} in {test.name} the best {MAX_SETUPS} are drawn."
 
 
 def _labels(results: Results, test: Test) -> list[str]:
@@ -70,7 +70,7 @@ def _labels(results: Results, test: Test) -> list[str]:
 
 
 def _of_test(results: Results, test: Test) -> Iterator[Chart]:
-    for label in _labels(results, test)[:MOST_SETUPS]:
+    for label in _labels(results, test)[:MAX_SETUPS]:
         trial = _representative(results, results.cells[label, test.name], test)
         if trial is not None and trial.result is not None:
             yield _chart(results, test, trial, trial.result.timeline)
@@ -89,7 +89,7 @@ def _representative(results: Results, cell: Cell, test: Test) -> Trial | None:
 
 
 def _whole(timeline: Sequence[Second]) -> bool:
-    return len(timeline) >= LEAST_SECONDS and all(second.ends is not None for second in timeline)
+    return len(timeline) >= MIN_SECONDS and all(second.ends is not None for second in timeline)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class _Column:
 
 
 def _columns(timeline: Sequence[Second]) -> list[_Column]:
-    each = math.ceil(len(timeline) / MOST_COLUMNS)
+    each = math.ceil(len(timeline) / MAX_COLUMNS)
     in_flight = backlog(timeline)
     found = []
     for start in range(0, len(timeline), each):

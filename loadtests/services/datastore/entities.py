@@ -22,9 +22,9 @@ LOOKUP_RESPONSE = types.LookupResponse.pb()
 COMMIT_RESPONSE = types.CommitResponse.pb()
 
 NON_TRANSACTIONAL = 2  # CommitRequest.Mode
-MOST_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
-MOST_MUTATIONS = 500  # of a commit
-MOST_NAME_BYTES = 1500  # of a kind or a name, in UTF-8 (google/datastore/v1/entity.proto)
+MAX_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
+MAX_MUTATIONS = 500  # of a commit
+MAX_NAME_BYTES = 1500  # of a kind or a name, in UTF-8 (google/datastore/v1/entity.proto)
 RESERVED = re.compile("__.*__")  # kinds and names that can't be written (google/datastore/v1/entity.proto)
 
 Clock = Callable[[], float]
@@ -52,8 +52,8 @@ class Entities:
 
     def lookup(self, request: Any) -> Any:
         """Return the LookupResponse for a LookupRequest."""
-        if len(request.keys) > MOST_KEYS:
-            raise Refusal(Status.INVALID_ARGUMENT, f"cannot look up more than {MOST_KEYS} keys")
+        if len(request.keys) > MAX_KEYS:
+            raise Refusal(Status.INVALID_ARGUMENT, f"cannot look up more than {MAX_KEYS} keys")
         if request.read_options.WhichOneof("consistency_type") not in (None, "read_consistency"):
             raise Refusal(Status.UNIMPLEMENTED, "reading in a transaction or at a past time is not implemented")
         response = LOOKUP_RESPONSE()
@@ -74,8 +74,8 @@ class Entities:
         """Apply all mutations of a CommitRequest, or none of them, and return the CommitResponse."""
         if request.mode != NON_TRANSACTIONAL or request.WhichOneof("transaction_selector") is not None:
             raise Refusal(Status.UNIMPLEMENTED, "transactions are not implemented")
-        if len(request.mutations) > MOST_MUTATIONS:
-            raise Refusal(Status.INVALID_ARGUMENT, f"cannot write more than {MOST_MUTATIONS} entities in a commit")
+        if len(request.mutations) > MAX_MUTATIONS:
+            raise Refusal(Status.INVALID_ARGUMENT, f"cannot write more than {MAX_MUTATIONS} entities in a commit")
         changes = [(mutation, _target(mutation, request.project_id)) for mutation in request.mutations]
         if len({name for _, name in changes}) < len(changes):
             raise Refusal(Status.INVALID_ARGUMENT, "an entity may be written once in a commit without a transaction")
@@ -137,8 +137,8 @@ def _name(key: Any, project: str) -> bytes:
     """
     if not key.path or any(element.WhichOneof("id_type") is None for element in key.path):
         raise Refusal(Status.UNIMPLEMENTED, "keys without a name or a number are not implemented")
-    if any(len(text.encode()) > MOST_NAME_BYTES for text in _texts(key)):
-        raise Refusal(Status.INVALID_ARGUMENT, f"a kind or a name in a key may have {MOST_NAME_BYTES} bytes")
+    if any(len(text.encode()) > MAX_NAME_BYTES for text in _texts(key)):
+        raise Refusal(Status.INVALID_ARGUMENT, f"a kind or a name in a key may have {MAX_NAME_BYTES} bytes")
     partition = key.partition_id
     path = [(element.kind, element.WhichOneof("id_type"), element.id, element.name) for element in key.path]
     return repr((partition.project_id or project, partition.database_id, partition.namespace_id, path)).encode()

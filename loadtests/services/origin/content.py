@@ -9,7 +9,7 @@ import re
 
 from loadtests.errors import UserError, quoted
 
-MOST_BYTES = 64 * 1024**2  # of all bodies of an origin, because they are held in memory
+MAX_BYTES = 64 * 1024**2  # of all bodies of an origin, because they are held in memory
 
 _SIZE = re.compile(r"([0-9]{1,12})(b|kb|mb)")
 _BYTES = {"b": 1, "kb": 1024, "mb": 1024**2}
@@ -65,7 +65,7 @@ def _size(text: str) -> int:
 
 
 def _bounded(content: Content) -> Content:
-    if content.size > MOST_BYTES:
+    if content.size > MAX_BYTES:
         raise ValueError(_too_much(content.size))
     return content
 
@@ -81,9 +81,9 @@ def require_room(size: int) -> None:
     Raises:
         UserError: If they are larger than an origin can hold.
     """
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise UserError(f"the bodies together: {_too_much(size)}")
 
 
 def _too_much(size: int) -> str:
-    return f"{size / 1024**2:,.0f} MB; at most {MOST_BYTES // 1024**2} MB are allowed (they are held in memory)"
+    return f"{size / 1024**2:,.0f} MB; at most {MAX_BYTES // 1024**2} MB are allowed (they are held in memory)"

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from loadtests.errors import quoted
 
-MOST_S = 3600.0
+MAX_S = 3600.0
 _TIME = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m)")
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000}
 
@@ -24,7 +24,7 @@ Time = Annotated[str | int | float, Meta(extra={"allowed": 'a time of 0 or more,
 
 _NORMAL = NormalDist()
 _Z99 = _NORMAL.inv_cdf(0.99)
-_LEAST_CHANCE = 2.0**-53  # the normal distribution has no quantile of 0
+_MIN_CHANCE = 2.0**-53  # the normal distribution has no quantile of 0
 
 
 class LognormalTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,15 +79,15 @@ class Uniform:
 
 @dataclasses.dataclass(frozen=True)
 class Lognormal:
-    """A lognormal distribution by its median and its 99th percentile in seconds. No latency is above ``MOST_S``."""
+    """A lognormal distribution by its median and its 99th percentile in seconds. No latency is above ``MAX_S``."""
 
     median: float
     p99: float
 
     def at(self, chance: float) -> float:
         sigma = math.log(self.p99 / self.median) / _Z99
-        exponent = sigma * _NORMAL.inv_cdf(max(chance, _LEAST_CHANCE))
-        return min(self.median * math.exp(min(exponent, 100.0)), MOST_S)
+        exponent = sigma * _NORMAL.inv_cdf(max(chance, _MIN_CHANCE))
+        return min(self.median * math.exp(min(exponent, 100.0)), MAX_S)
 
     def describe(self) -> str:
         return f"lognormal, median {_ms(self.median)}, p99 {_ms(self.p99)}"
@@ -97,7 +97,7 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.10g}"
 
 
-def seconds(value: object, most_s: float = MOST_S) -> float:
+def seconds(value: object, most_s: float = MAX_S) -> float:
     """Parse a time and return its seconds.
 
     Raises:

@@ -23,7 +23,7 @@ from loadtests.services.origin.protocol import OriginConnection, Shared
 from loadtests.services.origin.recipes import Recipe
 
 BACKLOG = 4096
-MOST_OPEN_FILES = 2**20
+MAX_OPEN_FILES = 2**20
 SPARE_FILES = 64  # for files other than connections
 # Turns of the event loop at the end. A connection that was just accepted appears one turn later, and its abort needs
 # another turn.
@@ -106,7 +106,7 @@ async def _serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, sa
 def open_files() -> int:
     """Raise the limit of open files as far as allowed, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN_FILES)
+    most = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
     if soft == resource.RLIM_INFINITY or soft >= most:
         return most
     with contextlib.suppress(OSError, ValueError):

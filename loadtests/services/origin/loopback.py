@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from loadtests.errors import UserError, quoted
-from loadtests.services.origin.content import MOST_BYTES
+from loadtests.services.origin.content import MAX_BYTES
 
 WITHIN_S = 30.0
 ADDRESS = "127.0.0.1"  # the address of origins
@@ -78,8 +78,8 @@ async def fetched(url: str, own_port: int) -> bytes:
         raise UserError(f"is {url}, which cannot be reached: {error}") from None
     except httpx.ProtocolError as error:
         raise UserError(f"is {url}, whose answer breaks off or is not HTTP: {error}") from None
-    if len(body) > MOST_BYTES:
-        raise UserError(f"is {url}, whose answer is over {MOST_BYTES // 1024**2} MB")
+    if len(body) > MAX_BYTES:
+        raise UserError(f"is {url}, whose answer is over {MAX_BYTES // 1024**2} MB")
     if status != 200:
         raise UserError(f"is {url}, which answers with status {status}; 200 is needed")
     return bytes(body)
@@ -94,6 +94,6 @@ async def _answer(target: Target) -> tuple[int, bytearray]:
     async with client, client.stream("GET", f"http://{target.host}{target.path}") as answer:
         async for part in answer.aiter_raw():
             body += part
-            if len(body) > MOST_BYTES:
+            if len(body) > MAX_BYTES:
                 break
     return answer.status_code, body

@@ -20,13 +20,13 @@ from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Fate, Played, Player
 from loadtests.services.origin.replies import Reply
 
-MOST_HEAD_BYTES = 65_536  # of a request line with its headers
-_MOST_WAITING = 64  # requests that wait on a connection; with this many, the connection isn't read
+MAX_HEAD_BYTES = 65_536  # of a request line with its headers
+_MAX_WAITING = 64  # requests that wait on a connection; with this many, the connection isn't read
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = recipes.ADMIN.encode()
 _SAYS = {
-    413: f"a recipe has at most {recipes.MOST_RECIPE_BYTES / 1e6:g} MB; a large body is written as its size: <<20mb>>",
+    413: f"a recipe has at most {recipes.MAX_RECIPE_BYTES / 1e6:g} MB; a large body is written as its size: <<20mb>>",
     403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost",
 }
 
@@ -108,10 +108,10 @@ class OriginConnection(asyncio.Protocol):
             self._broken = True  # the request is answered, but the following data isn't HTTP/1.1
         except httptools.HttpParserError:
             self._give_up(400)
-        if self._in_head and self._head_bytes > MOST_HEAD_BYTES:
+        if self._in_head and self._head_bytes > MAX_HEAD_BYTES:
             self._give_up(431)
         self._take_next()
-        if len(self._waiting) >= _MOST_WAITING and not self._transport.is_closing():
+        if len(self._waiting) >= _MAX_WAITING and not self._transport.is_closing():
             self._transport.pause_reading()
 
     def abort(self) -> None:
@@ -137,7 +137,7 @@ class OriginConnection(asyncio.Protocol):
         # Only recipes have a relevant body. Keep enough data to recognize a recipe that is too long.
         if self._url.startswith(_ADMIN) and not self._wrong:
             self._body += data
-            if len(self._body) > recipes.MOST_RECIPE_BYTES:
+            if len(self._body) > recipes.MAX_RECIPE_BYTES:
                 self._body.clear()
                 self._wrong = 413
 
@@ -157,7 +157,7 @@ class OriginConnection(asyncio.Protocol):
         """Start the waiting requests in order, until one of them takes time."""
         while self._waiting and self._current is None and not self._transport.is_closing():
             self._current = self._waiting.popleft()
-            if len(self._waiting) == _MOST_WAITING - 1:
+            if len(self._waiting) == _MAX_WAITING - 1:
                 self._transport.resume_reading()
             self._begin(self._current)
 

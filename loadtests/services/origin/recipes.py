@@ -24,8 +24,8 @@ ADMIN = "/_admin/"
 EVERYTHING = "/*"
 SEED = 2016
 # An origin can't answer while it reads a recipe. For a large body, the recipe can contain its size: <<20mb>>
-MOST_RECIPE_BYTES = 500_000
-MOST_STAGE_S = 24 * 3600.0
+MAX_RECIPE_BYTES = 500_000
+MAX_STAGE_S = 24 * 3600.0
 
 CODINGS = ("gzip", "identity")
 CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last as in BBC's examples
@@ -77,7 +77,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @functools.cached_property
     def at_s(self) -> float:
         """The start in seconds after the recipe starts."""
-        return latencies.seconds(self.at, MOST_STAGE_S)
+        return latencies.seconds(self.at, MAX_STAGE_S)
 
     @functools.cached_property
     def distribution(self) -> Distribution:
@@ -194,7 +194,7 @@ def load(name_or_path: str) -> tuple[Recipe, ...]:
     else:
         path = Path(name_or_path)
     try:
-        return read(files.read(path, MOST_RECIPE_BYTES), name_or_path)
+        return read(files.read(path, MAX_RECIPE_BYTES), name_or_path)
     except OSError as error:
         raise UserError(f"{name_or_path}: cannot be read: {error.strerror}") from None
 

@@ -9,7 +9,7 @@ Layer = dict[str, Any]
 
 # redis-py 8 allows 100 connections by default and then raises an error. A process with thousands of WebSockets sends to
 # many of them at once.
-MOST_CONNECTIONS = 4096
+MAX_CONNECTIONS = 4096
 
 
 def layer(environ: Mapping[str, str]) -> Layer:
@@ -38,12 +38,12 @@ def ipc(environ: Mapping[str, str], **config: Any) -> Layer:
 
 def redis(environ: Mapping[str, str]) -> Layer:
     """Return the core layer of channels_redis, with queues in Redis."""
-    return over_redis(environ, "channels_redis.core.RedisChannelLayer", MOST_CONNECTIONS)
+    return over_redis(environ, "channels_redis.core.RedisChannelLayer", MAX_CONNECTIONS)
 
 
 def pubsub(environ: Mapping[str, str]) -> Layer:
     """Return the layer of channels_redis over Redis' publish and subscribe."""
-    return over_redis(environ, "channels_redis.pubsub.RedisPubSubChannelLayer", MOST_CONNECTIONS)
+    return over_redis(environ, "channels_redis.pubsub.RedisPubSubChannelLayer", MAX_CONNECTIONS)
 
 
 def over_redis(environ: Mapping[str, str], backend: str, connections: int, **config: Any) -> Layer:

@@ -19,8 +19,8 @@ ENGINES = {
 IN_REDIS = ("redis", "cached_db")  # a cache in the memory of each process would give old answers in the other processes
 STATE_BYTES = (1024, 65_536)
 STATE_BYTES_USUALLY = 8192
-MOST_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
-MOST_CONNECTIONS = 1000  # redis-py 8 by default allows 100 and then raises an error
+MAX_IN_COOKIE = 2048  # browsers allow 4096 bytes for a cookie; encrypted, signed and encoded, these bytes are 2.9 KB
+MAX_CONNECTIONS = 1000  # redis-py 8 by default allows 100 and then raises an error
 TIMEOUT_S = 5.0
 
 
@@ -66,13 +66,13 @@ def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, 
         address, prefix = f"unix://{socket}", "questionnaire"
     else:  # Django isn't serving requests, or the machine has a Redis server
         socket, address, prefix = None, "redis://127.0.0.1:6379/0", "questionnaire"
-    options = {"max_connections": MOST_CONNECTIONS, "socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
+    options = {"max_connections": MAX_CONNECTIONS, "socket_timeout": TIMEOUT_S, "socket_connect_timeout": TIMEOUT_S}
     backend = "django.core.cache.backends.redis.RedisCache"
     return {"BACKEND": backend, "LOCATION": address, "KEY_PREFIX": prefix, "OPTIONS": options}, socket
 
 
 def _state_bytes(environ: Mapping[str, str], where: str) -> int:
-    low, high = STATE_BYTES[0], MOST_IN_COOKIE if where == "cookies" else STATE_BYTES[1]
+    low, high = STATE_BYTES[0], MAX_IN_COOKIE if where == "cookies" else STATE_BYTES[1]
     given = environ.get("QUESTIONNAIRE_STATE_BYTES")
     if not given:
         return min(STATE_BYTES_USUALLY, high)

@@ -9,7 +9,7 @@ from loadtests.files import ROOT
 from loadtests.services.origin import admin, recipes
 from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Fate
-from loadtests.services.origin.recipes import MOST_RECIPE_BYTES
+from loadtests.services.origin.recipes import MAX_RECIPE_BYTES
 
 RECIPE = {
     "route": "/news",
@@ -62,7 +62,7 @@ def test_missing_recipe_has_a_remedy(answers):
 
 
 LARGE = [{"route": f"/{number}", "random_content": "40mb", "stages": [{"at": 0}]} for number in range(2)]
-LONG = {"stages": [{"at": 0}], "body": "a" * MOST_RECIPE_BYTES}
+LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
 
 
 @pytest.mark.parametrize(
