@@ -1,4 +1,4 @@
-"""What several folders of tests share."""
+"""Fixtures and hooks for several folders of tests."""
 
 import os
 import signal

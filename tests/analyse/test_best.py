@@ -1,4 +1,4 @@
-"""Which cells may be the best."""
+"""Tests of the cells of a sweep that may be the best."""
 
 import random
 from math import log

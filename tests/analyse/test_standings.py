@@ -1,5 +1,4 @@
-"""Who did what a test asked, and who did not; who loses deliveries or connections: that stands above every ratio, and
-nothing that never came makes anybody quick."""
+"""Tests of the outcomes of setups: failed requests, lost deliveries and lost connections decide before any ratio."""
 
 import dataclasses
 from math import inf

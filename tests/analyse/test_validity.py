@@ -1,4 +1,4 @@
-"""What is read off a trial, and what makes it invalid or doubtful."""
+"""Tests of the evidence in a trial, and of the reasons that make it invalid or doubtful."""
 
 import dataclasses
 from math import inf
@@ -37,7 +37,7 @@ def reasons(**seen):
 
 
 def redis(*seen):
-    """What was seen on the machine of a service."""
+    """Return the observations on the machine of a service."""
     return {"other_hosts": (HostConditions("ssh://redis", False, *seen),)}
 
 

@@ -1,4 +1,4 @@
-"""A machine that is too busy: each command ends with what was measured, an answer for every setup and how to go on."""
+"""Tests on a busy machine: each command ends with its measurements, a result for every setup and the next step."""
 
 import os
 import re

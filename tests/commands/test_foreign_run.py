@@ -1,4 +1,4 @@
-"""A run folder may come from somebody else: whatever is in it, one line, or a report inside of it and nowhere else."""
+"""Tests of run folders from other people: any content gives a one-line error, or a report inside the folder."""
 
 import json
 import os

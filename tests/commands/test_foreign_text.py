@@ -1,4 +1,4 @@
-"""Titles, names, logs and errors may be somebody else's: nothing in them is obeyed, by no terminal and on no page."""
+"""Tests of titles, names, logs and errors from other people: terminals and pages show them only as text."""
 
 import dataclasses
 import re

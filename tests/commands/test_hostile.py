@@ -1,4 +1,4 @@
-"""Whatever is given to a command: it does it, or says in one line what is wrong.
+"""Tests of generated input: a command either succeeds or prints a one-line error.
 
 Never a traceback, a hang, a file outside of where it was to write, or a process that stays.
 """

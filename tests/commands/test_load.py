@@ -1,4 +1,4 @@
-"""``load`` and ``capacity``: what they print of a URL, and as JSON."""
+"""Tests of the output of ``load`` and ``capacity`` for a URL, also as JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a file names is read below its own folder, and nowhere else: it may be somebody else's."""
+"""Tests of paths in files of other people: only files below the file's own folder are read."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What cannot be written is said in one line, before anything is started, and nothing is left of it."""
+"""Tests of unwritable outputs: the error has one line, comes before the start, and no file remains."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The command line as a program: its help, its version, what a shell completes, what it imports, and how it ends."""
+"""Tests of the command line as a program: help, version, completion, imports and exit."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A run's progress: a line a trial where there is no terminal, and the time left at its pace so far."""
+"""Tests of a run's progress: a line per trial without a terminal, and the remaining time at the current pace."""
 
 import io
 import re

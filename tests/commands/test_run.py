@@ -1,4 +1,4 @@
-"""``run --dry-run``: what its options ask for, and nothing is started or written. That it runs: tests/measure."""
+"""Tests of ``run --dry-run``: it shows the plan and starts or writes nothing. tests/measure has tests of real runs."""
 
 import re
 import socket

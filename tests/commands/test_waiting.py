@@ -1,4 +1,4 @@
-"""What a person sees who waits: something within a second, and first of all what takes the cores."""
+"""Tests of progress messages: something appears within a second, starting with the programs that use the cores."""
 
 import ast
 import io

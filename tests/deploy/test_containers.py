@@ -1,4 +1,4 @@
-"""deploy/compose and deploy/kubernetes: what they start, and who reaches what. No container engine is needed."""
+"""Tests of deploy/compose and deploy/kubernetes, without a container engine: the started programs and their networks."""
 
 import fnmatch
 import ipaddress

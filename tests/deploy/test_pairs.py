@@ -1,5 +1,6 @@
-"""The scripts of deploy/cloud and deploy/vagrant, with stand-ins for OpenTofu, Vagrant, ssh and git: what they ask for.
-No account is needed, and no machine is made."""
+"""Tests of the scripts in deploy/cloud and deploy/vagrant with stand-ins for OpenTofu, Vagrant, ssh and git. They need
+neither an account nor a virtual machine.
+"""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""`make setup` installs into .venv whatever the shell and pip.conf say of other environments, and checks it."""
+"""Tests of ``make setup``: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Each command on the pages is run as it is written there, as far as that starts no server.
+"""Run each command of the documentation as it is written, if it doesn't start a server.
 
 The options of all are parsed. ``run`` has ``--dry-run`` added; what only reads is run whole, ``make`` with ``-n``. The
 files that pages take for granted (a project, a recording, runs of the reader's own) are in the folder of the test.

@@ -1,4 +1,4 @@
-"""The explorer of committed runs in a browser: it draws what its address says, where it keeps what is picked."""
+"""Tests of the explorer of committed runs in a browser: its address stores the view."""
 
 import csv
 import html

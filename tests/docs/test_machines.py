@@ -1,4 +1,4 @@
-"""What sets machines up: the virtual machine, and continuous integration."""
+"""Tests of the scripts that prepare machines: the virtual machine, and continuous integration."""
 
 import re
 import shutil

@@ -1,5 +1,4 @@
-"""The pages of the committed runs, and the figures and the advice that other pages take from them: no figure by hand,
-and each claim held to a run."""
+"""Tests of the pages of committed runs, and of the values and recommendations that other pages take from them."""
 
 import dataclasses
 import json

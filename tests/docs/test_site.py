@@ -1,4 +1,4 @@
-"""The documentation as it is built: what the code has is on its pages, what was measured is there with its files."""
+"""Tests of the built documentation: it covers the code, and has the committed results with their files."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Requests begin in several threads at a time, the first ones as well."""
+"""Tests of concurrent requests, including the first requests of a process."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What a process shows of its databases to whoever measures: waits for a connection of Django's pool."""
+"""Tests of the gauge for waits in Django's connection pool."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Every endpoint answers alike through WSGI and ASGI: plain ones, and those that do a kind of work."""
+"""Tests of the endpoints: their answers are equal over WSGI and ASGI."""
 
 import asyncio
 import hashlib

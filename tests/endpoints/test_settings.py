@@ -1,4 +1,4 @@
-"""What the environment makes of the settings."""
+"""Tests of the settings that come from the environment."""
 
 import runpy
 from pathlib import Path

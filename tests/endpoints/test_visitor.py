@@ -1,4 +1,4 @@
-"""What a session holds, and who it has signed in, as sync and as async views, with the middleware and without."""
+"""Tests of sessions and logged-in users in sync and async views, with and without middleware."""
 
 import json
 

@@ -1,5 +1,4 @@
-"""Locust's master and workers as the harness starts them: what passes between them, also where a worker on another
-machine knows the token and says something else than it is asked, or the master is silent."""
+"""Tests of Locust's master and workers with the harness: messages, invalid answers of a worker, and a silent master."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Workers that are started elsewhere, by hand here: who takes part in a run, and what is left when somebody is gone."""
+"""Tests of external workers, started by hand: admission to a run, and the loss of a worker or the master."""
 
 import contextlib
 import json

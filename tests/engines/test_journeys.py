@@ -1,4 +1,4 @@
-"""What the engine locust reports of users' journeys is what the server counted by itself."""
+"""Tests of users' journeys: the results of the engine locust match the server's own counts."""
 
 import os
 import time

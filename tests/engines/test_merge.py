@@ -1,4 +1,4 @@
-"""What the processes of a load measured: their histograms and their seconds."""
+"""Tests of merging the histograms and timelines of a load's processes."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Several requests in one load: each is sent as often as its weight says, and is reported by itself."""
+"""Tests of a mix of requests: each is sent according to its weight, and has separate results."""
 
 import time
 from collections import Counter

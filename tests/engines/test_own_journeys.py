@@ -1,4 +1,4 @@
-"""Journeys that somebody else wrote, mistakes and all, or that were made of a recording."""
+"""Tests of journeys from other people, including mistakes, and of journeys from recordings."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""No process of a load outlives its parent, and what goes wrong with one is a clear line."""
+"""Tests of the load processes: none outlives its parent, and each failure is a one-line error."""
 
 import dataclasses
 import os

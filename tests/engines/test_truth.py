@@ -1,4 +1,4 @@
-"""What openloop reports is what arithmetic predicts from the intended send."""
+"""Tests of openloop: its results match the arithmetic from the intended send times."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Over WebSockets, what openloop reports is what a server of known behaviour did: each message has its one end."""
+"""Tests of openloop over WebSockets with a server of known behaviour: each message has exactly one outcome."""
 
 import dataclasses
 

@@ -1,5 +1,4 @@
-"""Each delivery at each receiver is counted, and each message by its last receiver, whatever a server of known
-behaviour does to them and in whichever process they are received."""
+"""Tests of delivery counts at every receiver with a server of known behaviour, with one or several processes."""
 
 import dataclasses
 from math import inf

@@ -1,4 +1,4 @@
-"""What a WebSocket server may do the generator accepts; what it may not do is an error in words."""
+"""Tests of the WebSocket protocol: the generator accepts valid servers, and explains each violation."""
 
 import dataclasses
 

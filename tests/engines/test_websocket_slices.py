@@ -1,4 +1,4 @@
-"""A load over WebSockets in slices: what is held stays open in between, and is opened again where it was lost."""
+"""Tests of WebSocket loads in slices: connections stay open between slices, and lost ones are replaced."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the clients do alike: each over real connections, against an origin that is slow, fails, or goes away."""
+"""Tests of the HTTP clients over real connections, with an origin that is slow, fails, or disconnects."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""What the environment makes of the settings of the views that fetch, and that the harness allows the same."""
+"""Tests of the fetching views' settings from the environment, which the harness checks in the same way."""
 
 from pathlib import Path
 
