@@ -117,9 +117,7 @@ def write_json(path: Path, value: object, most: float = math.inf) -> None:
     """
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if len(content) > most:
-        raise UserError(
-            f"{path} would have {len(content) / 1e6:,.0f} MB; files of more than {most / 1e6:,.0f} MB can't be read"
-        )
+        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB")
     write_bytes(path, content)
 
 

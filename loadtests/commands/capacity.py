@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 def command(
     url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
-    header: Annotated[
-        list[str] | None, typer.Option(help="Request header: 'Host: example.com'; may be repeated.")
-    ] = None,
+    header: Annotated[list[str] | None, typer.Option(help="Header: 'Host: example.com'; may be repeated.")] = None,
     objective: Annotated[str, typer.Option(help="Objective, such as 'p99<50ms, errors<0.1%'.")] = "p99<50ms",
     start_rate: Annotated[
         float, typer.Option(help="First rate to try, in requests (over ws://, messages) per second.")
@@ -36,9 +34,7 @@ def command(
         int | None, typer.Option(help="Maximum number of connections. Over ws://, the exact number, 50 by default.")
     ] = None,
     size: MessageSize = None,
-    max_time: Annotated[
-        str | None, typer.Option(help="Time limit of the whole search, such as 5m. By default, there is no limit.")
-    ] = None,
+    max_time: Annotated[str | None, typer.Option(help="Time limit of the search: 5m; none by default.")] = None,
     allow_remote: AllowRemote = False,
     anyway: Anyway = False,
     as_json: AsJson = False,

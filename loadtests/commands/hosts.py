@@ -16,8 +16,7 @@ Where = Annotated[str, typer.Argument(help="ssh://user@host:port, or a hosts fil
 def prepare(
     host: Where,
     python: Annotated[
-        str | None,
-        typer.Option(help="Python on that machine to create the virtual environment with; python3 by default."),
+        str | None, typer.Option(help="Python on that machine for the virtual environment; python3 by default.")
     ] = None,
     venv: Annotated[
         str | None, typer.Option(help="Existing virtual environment on that machine to use instead of a new one.")

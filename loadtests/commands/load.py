@@ -21,31 +21,22 @@ if TYPE_CHECKING:
 def command(
     url: Annotated[str, typer.Argument(help="URL, such as http://127.0.0.1:8000/ or ws://...")],
     rate: Annotated[
-        float | None,
-        typer.Option(help="Requests per second. Without it, connections send as fast as they get answers."),
+        float | None, typer.Option(help="Requests per second; without it, as many as are answered.")
     ] = None,
     arrivals: Annotated[
         str | None, typer.Option(help="Spacing of the requests of --rate: even (the default) or random.")
     ] = None,
     connections: Annotated[
         int | None,
-        typer.Option(
-            help="Number of connections, 10 by default. Over HTTP with --rate: the maximum, 1,000 by default."
-        ),
+        typer.Option(help="Number of connections, 10 by default. With --rate over HTTP: maximum, 1,000 by default."),
     ] = None,
     method: Annotated[str, typer.Option(help="HTTP method.")] = "GET",
-    header: Annotated[
-        list[str] | None, typer.Option(help="Request header: 'Accept: text/html'; may be repeated.")
-    ] = None,
+    header: Annotated[list[str] | None, typer.Option(help="Header: 'Accept: text/html'; may be repeated.")] = None,
     body: Annotated[str | None, typer.Option(help="Body, or @FILE.")] = None,
     size: MessageSize = None,
     workload: Annotated[Path | None, typer.Option(help="Workload file with the requests to send.")] = None,
-    speed: Annotated[
-        float | None, typer.Option(help="Replay a recorded workload at this speed, such as 1, 2 or 0.5.")
-    ] = None,
-    duration: Annotated[
-        str | None, typer.Option(help="Duration, such as 2m. The default is 10s, or the whole replay.")
-    ] = None,
+    speed: Annotated[float | None, typer.Option(help="Replay a recorded workload at this speed: 1, 2, 0.5.")] = None,
+    duration: Annotated[str | None, typer.Option(help="Duration: 2m; by default 10s, or the whole replay.")] = None,
     timeout: Annotated[str, typer.Option(help="Time limit of a request.")] = "10s",
     engine: Annotated[str, typer.Option(help="Load generator: openloop or loadtest.")] = "openloop",
     processes: Annotated[int, typer.Option(help="Number of generator processes that share the rate.")] = 1,

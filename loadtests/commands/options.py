@@ -44,9 +44,7 @@ WorkloadFile = Annotated[Path | None, typer.Option(help="Workload file with the 
 AllowRemote = Annotated[
     bool,
     typer.Option(
-        "--allow-remote",
-        help="Allow load on another machine. Ask its owner first.",
-        rich_help_panel=MACHINES,
+        "--allow-remote", help="Allow load on another machine. Ask its owner first.", rich_help_panel=MACHINES
     ),
 ]
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
@@ -59,17 +57,14 @@ SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletio
 MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws:// in bytes; 64 by default.")]
 
 PROJECT: dict[str, Any] = {
-    "app": Annotated[
-        Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample project.")
-    ],
+    "app": Annotated[Path | None, typer.Option(help="Folder of a Django project to serve instead of the sample.")],
     "wsgi": Annotated[
         Text, typer.Option(help="The project's WSGI application, if it differs from the settings: mysite.wsgi:app.")
     ],
     "asgi": Annotated[Text, typer.Option(help="The project's ASGI application, if it differs from the settings.")],
     "settings": Annotated[Text, typer.Option(help="The project's settings module, if not the one in manage.py.")],
     "python": Annotated[
-        Path | None,
-        typer.Option(help="Python of the project's virtual environment, if it isn't in the project's folder."),
+        Path | None, typer.Option(help="Python of the project's virtual environment, if it isn't in its folder.")
     ],
     "env_file": Annotated[Path | None, typer.Option(help="File of NAME=value lines for the project's environment.")],
     "load_timeout": Annotated[
@@ -91,11 +86,7 @@ WEBSOCKETS: dict[str, Any] = {
         Text, typer.Option(help="A received message with this text counts as delivered; $ID by default.")
     ],
     "ws_ready": Annotated[
-        Text,
-        typer.Option(
-            help="A connection is ready after it receives a message with this text. By default, it "
-            "is ready immediately."
-        ),
+        Text, typer.Option(help="A connection is ready after a message with this text. The default is immediately.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],
@@ -117,10 +108,7 @@ JOURNEY: dict[str, Any] = {
 }
 WORKERS: dict[str, Any] = {
     "expect_workers": Annotated[
-        int | None,
-        typer.Option(
-            help="Number of workers that you start on other machines with `worker`. They generate all of the load."
-        ),
+        int | None, typer.Option(help="Number of `worker` processes on other machines. They generate all of the load.")
     ],
     "master_bind": Annotated[
         Text,
@@ -128,9 +116,7 @@ WORKERS: dict[str, Any] = {
             help="Where those workers connect, on a private network: 10.0.0.1:5557; 127.0.0.1:5557 by default."
         ),
     ],
-    "expect_workers_max_wait": Annotated[
-        Text, typer.Option(help="Maximum time to wait for these workers; 5m by default.")
-    ],
+    "expect_workers_max_wait": Annotated[Text, typer.Option(help="Maximum wait for these workers; 5m by default.")],
 }
 # The output of `--help` is long, so it has panels.
 for panel, options in (

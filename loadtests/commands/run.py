@@ -41,8 +41,7 @@ def command(
     study: Annotated[
         str,
         typer.Argument(
-            help="Name of a study (see `list`), or a TOML file. Optional with --app.",
-            autocompletion=completion.studies,
+            help="Name of a study (see `list`), or a TOML file. Optional with --app.", autocompletion=completion.studies
         ),
     ] = "",
     output: OutputFolder = None,
@@ -72,9 +71,7 @@ def command(
     ] = False,
     until: Annotated[
         str | None,
-        typer.Option(
-            "--precision", help="Add blocks until all ratios are this precise, such as 2%.", rich_help_panel=LENGTH
-        ),
+        typer.Option("--precision", help="Add blocks until all ratios are this precise: 2%.", rich_help_panel=LENGTH),
     ] = None,
     max_time: Annotated[
         str | None,
@@ -83,18 +80,10 @@ def command(
     price: Price = None,
     hopless: Hopless = False,
     base: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the project before a change. Each setup serves this version and the one in --app."
-        ),
+        Path | None, typer.Option(help="Folder of --app's project before a change. Each setup serves both versions.")
     ] = None,
     quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Run short trials in one or two blocks, to check that everything works.",
-            rich_help_panel=LENGTH,
-        ),
+        bool, typer.Option("--quick", help="Run short trials in one or two blocks, as a check.", rich_help_panel=LENGTH)
     ] = False,
     path: Paths = None,
     workload: WorkloadFile = None,
@@ -120,14 +109,11 @@ def command(
     hosts: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file with all hosts. It replaces --servers, --clients and --services.",
-            rich_help_panel=MACHINES,
+            help="TOML file with all hosts. It replaces --servers, --clients and --services.", rich_help_panel=MACHINES
         ),
     ] = None,
     allow_remote: AllowRemote = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan of the run without starting or writing anything.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan; start and write nothing.")] = False,
     resume: Annotated[Path | None, typer.Option(help="Continue the run in this folder.")] = None,
     anyway: Anyway = False,
     *,

@@ -36,8 +36,7 @@ def command(
         list[str] | None, typer.Option(help="HAR: header to keep, even if secret; may be repeated.")
     ] = None,
     keep_field: Annotated[
-        list[str] | None,
-        typer.Option(help="Query parameter or body field to keep, even if secret; may be repeated."),
+        list[str] | None, typer.Option(help="Query parameter or body field to keep, even if secret; may be repeated.")
     ] = None,
     keep_paths: Annotated[
         bool, typer.Option("--keep-paths", help="Keep random-looking parts of paths. They are replaced by default.")

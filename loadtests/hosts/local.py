@@ -56,9 +56,7 @@ class Local:
             try:
                 return look("this machine", (self.address(bind), port), token, "")
             except UserError as error:
-                raise UserError(
-                    f"{error}; set BIND to an address of this machine that the workers can reach, such as BIND=10.0.0.1"
-                ) from None
+                raise UserError(f"{error}; set BIND to an address that the workers reach: BIND=10.0.0.1") from None
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)

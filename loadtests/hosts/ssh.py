@@ -75,10 +75,7 @@ class Ssh:
 
     def bind(self) -> str:
         if os.environ.get("BIND"):
-            raise UserError(
-                "BIND only works for servers on this machine; unset it (on another machine, servers "
-                "listen on the address that SSH connects to)"
-            )
+            raise UserError("BIND only works for servers on this machine; unset it")
         return self.listens_on()
 
     def listens_on(self) -> str:

@@ -106,10 +106,7 @@ class Supervisor:
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
             if time.monotonic() > end:
-                raise UserError(
-                    f"{group} did not stop within {STOPPED_WITHIN_S:g} s; check the stop settings in "
-                    f"its supervisor file"
-                )
+                raise UserError(f"{group} did not stop within {STOPPED_WITHIN_S:g} s; check its supervisor file")
             time.sleep(LOOK_EVERY_S)
 
     def programs(self, group: str) -> list[Program]:

@@ -124,9 +124,7 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
         raise UserError(f"{study.name} is not a sweep; name a setup, or a study with a table [sweep]")
     if len(study.tests) > 1:
         tests = series([test.name for test in study.tests])
-        raise UserError(
-            f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search needs a study with a single test"
-        )
+        raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search needs a single test")
     if study.ceiling_tests:
         raise UserError(f"{study.name}: the rate of the test is 'auto'; set it to a number")
     one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
@@ -238,9 +236,7 @@ def candidates(setup: Setup, cores: int) -> Sweep:
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
     if not taken:
-        raise UserError(
-            f"{setup.name} uses neither WORKERS nor THREADS, so there is nothing to search for; name another setup"
-        )
+        raise UserError(f"{setup.name} uses neither WORKERS nor THREADS, so it can't be tuned; name another setup")
     return Sweep(setup.name, taken)
 
 

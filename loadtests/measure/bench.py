@@ -140,10 +140,7 @@ class Bench:
                 if not found or isinstance(error, ConnectionLost):
                     raise
         if len(found) < count:
-            raise UserError(
-                f"there are fewer than {count} free ports from port {self.port} upwards; choose another "
-                f"port, such as PORT=8000"
-            )
+            raise UserError(f"fewer than {count} ports are free from {self.port} upwards; choose another: PORT=8000")
         return found
 
     def load(
@@ -229,9 +226,7 @@ class Bench:
         """
         for test in tests:
             if services.PGBOUNCER in self.services_of(entry) and POSTGRESQL not in test.services:
-                raise UserError(
-                    f'{entry.label} in test {test.name}: PGBOUNCER only works in tests with services = ["{POSTGRESQL}"]'
-                )
+                raise UserError(f'{entry.label} in test {test.name}: PGBOUNCER needs services = ["{POSTGRESQL}"]')
 
     def _require_no_cores(self, entry: Entry, service: str) -> None:
         """Refuse cores of the servers' machine for a service on its own machine.
@@ -318,9 +313,7 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
         where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
         raise UserError(f"{where} only serves the sample project; leave out {option}, or --app")
     if allow_remote and not (options.servers or options.services):
-        raise UserError(
-            "--allow-remote only works with servers on another machine; name it with --servers ssh://user@host"
-        )
+        raise UserError("--allow-remote only works with servers on another machine; name it: --servers ssh://user@host")
     where = options.servers or HERE
     return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 

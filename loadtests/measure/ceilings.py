@@ -48,9 +48,7 @@ def settle(bench: Bench, study: Study, left_out: Container[tuple[str, str]]) -> 
             found[trial.test][trial.label] = round(ceiling, 1)
     for name, by_label in found.items():
         if not by_label:
-            raise UserError(
-                f"test {name}: no setup answered successfully, so the harness can't choose a rate{why.get(name, '')}"
-            )
+            raise UserError(f"test {name}: no setup answered successfully, so the rate is unknown{why.get(name, '')}")
     ceilings = {name: found[search.name] for name, search in searches.items()}
     tests = tuple(
         test.at_ceiling(min(ceilings[test.name].values())) if test.name in ceilings else test for test in study.tests

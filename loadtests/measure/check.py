@@ -179,9 +179,7 @@ class _Checker:
             else:
                 self.result.skipped[setup.name] = obstacle
         if not found:
-            raise UserError(
-                "none of the setups can be started on this machine: " + "; ".join(self.result.skipped.values())
-            )
+            raise UserError("no setup can be started on this machine: " + "; ".join(self.result.skipped.values()))
         return found
 
     def compare(self, chosen: Sequence[Setup], start: Start) -> None:

@@ -71,18 +71,14 @@ class Clients:
         if options.clients is None:
             return cls()
         if options.servers is None:
-            raise UserError(
-                "--clients only works with servers on another machine; name it with --servers ssh://user@host"
-            )
+            raise UserError("--clients only works with servers on another machine; name it: --servers ssh://user@host")
         urls = [one.strip() for one in options.clients.split(",")]
         for url in urls:
             if not url.startswith(SCHEME):
                 raise UserError(f"--clients: {url!r}: write ssh://user@host, or several, separated by commas")
         *found, server = [Address.parse(url.removeprefix(SCHEME)) for url in (*urls, options.servers)]
         if len({str(server), *map(str, found)}) <= len(found):
-            raise UserError(
-                "--clients: each client must be a different machine, and none can be the machine of the servers"
-            )
+            raise UserError("--clients: all clients and the servers must be different machines")
         return cls(tuple(found))
 
     @property

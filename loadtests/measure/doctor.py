@@ -105,9 +105,7 @@ def _redis() -> MachineFinding:
             return warning(f"there is no Redis at REDIS_URL: {why}", fix)
         return ok("REDIS_URL names a Redis; the harness does not measure its cost")
     if (version := redis.version()) is None:
-        return warning(
-            "no redis-server: setups such as daphne-redis can't be started", "install redis-server, or set REDIS_URL"
-        )
+        return warning("no redis-server: daphne-redis can't be started", "install redis-server, or set REDIS_URL")
     return ok(f"Redis {version}")
 
 

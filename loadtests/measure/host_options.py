@@ -160,9 +160,7 @@ class ServiceHosts:
         for one in (options.services or "").split(","):
             name, _, where = one.strip().partition("=")
             if not where.startswith(SCHEME):
-                raise UserError(
-                    f"--services: {one.strip()!r}: write a service and its machine, such as redis=ssh://user@host"
-                )
+                raise UserError(f"--services: {one.strip()!r}: write service=machine, such as redis=ssh://user@host")
             if name in {service.name for service in found}:
                 raise UserError(f"--services: {name} occurs twice; a service can only have one machine")
             if name not in able:
@@ -171,9 +169,7 @@ class ServiceHosts:
                 known[name].port_of_others()
             address = Address.parse(where.removeprefix(SCHEME))
             if str(address) in taken:
-                raise UserError(
-                    "--services: the services, the servers and the clients must all be on different machines"
-                )
+                raise UserError("--services: the services, the servers and the clients must be on different machines")
             taken.add(str(address))
             found[known[name]] = Ssh(address)
         return cls(found, needed=not options.of_file)

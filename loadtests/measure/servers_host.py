@@ -117,9 +117,7 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
     if other:
         named = series([f"{name} {there[name]} there, {here[name]} here" for name in other[:MAX_NAMED]])
         more = f" and {len(other) - MAX_NAMED} more" if len(other) > MAX_NAMED else ""
-        yield warning(
-            f"other versions: {named}{more}", "run make setup on this machine and hosts prepare for the other"
-        )
+        yield warning(f"other versions: {named}{more}", "run make setup on this machine, hosts prepare for the other")
     else:
         yield ok("the same versions of all common packages")
 

@@ -140,9 +140,7 @@ def of_change(study: Study) -> Study:
         UserError: If the study is a sweep.
     """
     if study.sweep is not None:
-        raise UserError(
-            f"{study.name} is a sweep of one setup, but --base needs a study of several setups, such as own-project"
-        )
+        raise UserError(f"{study.name} is a sweep of one setup, but --base needs several setups, such as own-project")
     first = next(entry for entry in study.entries if entry.label == study.baseline)
     kept = [one for one in study.entries if one == first or (one.setup, one.env) != (first.setup, first.env)]
     return dataclasses.replace(

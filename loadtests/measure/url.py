@@ -301,9 +301,7 @@ def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequest
 
 def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
     if login and any(name.lower() == "authorization" for name, _ in request.headers):
-        raise UserError(
-            f"{request.name} has an Authorization header, and the URL contains a user; leave one of them out"
-        )
+        raise UserError(f"{request.name} has an Authorization header, and the URL contains a user; leave one out")
     return dataclasses.replace(request, headers=(*request.headers, *login))
 
 

@@ -65,9 +65,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if key in THE_RUNS_OWN:
             raise UserError(f"{where}{key}: applies to the whole run; set it in the environment of `run`")
         if key == RECIPE_KNOB and os.path.isabs(str(value)):
-            raise UserError(
-                f"{where}{key}: must be the name of an included recipe; for a file, use the test's key recipe"
-            )
+            raise UserError(f"{where}{key}: must name an included recipe; for a file, use the test's key recipe")
         if not VARIABLE.fullmatch(key):
             raise UserError(f"{where}{shown(key)}: is not a valid name of an environment variable")
         text = sweeps.text_of(value)

@@ -108,9 +108,7 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
         if match := PERCENTILE.fullmatch(part):
             if (of := match[1] or "") not in terms.of:
                 asked = " or ".join(LIMITED[word] for word in terms.of)
-                raise ValueError(
-                    f"objective: {part!r}: only {asked} limited in this test; write for example {terms.example!r}"
-                )
+                raise ValueError(f"objective: {part!r}: only {asked} limited; write for example {terms.example!r}")
             limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
         elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
             shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
@@ -118,9 +116,7 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
             raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
     if not limits:
         asked = terms.of[0] or "response time"
-        raise ValueError(
-            f"objective: {text!r} doesn't limit the {asked}; write for example {terms.example.split(',')[0]!r}"
-        )
+        raise ValueError(f"objective: {text!r} must limit the {asked}; for example {terms.example.split(',')[0]!r}")
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 

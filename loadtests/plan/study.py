@@ -240,9 +240,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
     if table.at_once is not None and any(entry.against for entry in entries):
-        raise UserError(
-            f"{where}: at_once: can't be combined with pairs of setups, which run at the same time; leave it out"
-        )
+        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once; leave it out")
     require_baselines(entries, where)
     study = Study(
         name=name,

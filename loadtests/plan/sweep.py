@@ -67,13 +67,9 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
     if not isinstance(setup, str):
-        raise UserError(
-            f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; write the name of a setup"
-        )
+        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; name a setup")
     for key in rest:
-        raise UserError(
-            f"{where}: sweep.{key}: is neither a knob (in capitals, such as WORKERS) nor a key; allowed: setup"
-        )
+        raise UserError(f"{where}: sweep.{key}: is neither a knob, like WORKERS, nor a key; allowed: setup")
     cells = math.prod(map(len, knobs.values()))
     if cells > MAX_CELLS:
         raise UserError(f"{where}: sweep: {cells:,} combinations; at most {MAX_CELLS:,} are allowed")

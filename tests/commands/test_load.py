@@ -112,7 +112,7 @@ def ended_with(command, monkeypatch):
     [
         (LimitedBy.SERVER, "no rate is within the objective, not even 2 requests/s"),
         (LimitedBy.GENERATOR, "no rate within the objective; the load generator was the limit, not the server"),
-        (LimitedBy.TIME, "inconclusive: the time limit ended the search after 0 probes"),
+        (LimitedBy.TIME, "inconclusive: the time limit was reached after 0 probes"),
     ],
 )
 def test_search_without_rate_has_exit_status(ended_with, limited_by, says, as_json):

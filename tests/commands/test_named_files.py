@@ -84,7 +84,7 @@ def test_nor_does_a_workload(refused, places, arguments, way):
 def test_setup_refuses_recipe_outside_its_folder(refused, places):
     entry = '[[setups]]\nsetup = "gunicorn"\nenv.ORIGIN_RECIPE = {name}\n'
     study = written(places, "study.toml", entry + LATENCY, "the whole path", ".json")
-    says = "setups[1].env.ORIGIN_RECIPE: must be the name of an included recipe"
+    says = "setups[1].env.ORIGIN_RECIPE: must name an included recipe"
     assert says in refused("run", study, "--dry-run")
 
 

@@ -30,10 +30,7 @@ LONG = "a" * 400
         ((*SWEEP, "--setups", "1w-1t"), "sweep is a sweep, which needs all of its cells"),
         ((*SWEEP, "--hopless", "--dry-run"), "is another"),
         ((*RUN, "--minutes", "5", "--blocks", "3"), "--minutes and --b"),
-        (
-            (*RUN, "--minutes", "5", "--precision", "2%"),
-            "--minutes and --precision both set the number of blocks; ",
-        ),
+        ((*RUN, "--minutes", "5", "--precision", "2%"), "--minutes and --precision both set the number of blocks; "),
         ((*RUN, "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),
         ((*RUN, "--minutes", "0.1", "--duplicate-baseline"), "--minutes 0.1: 2 blocks of "),
         (("run", "--duplicate-baseline", "--setups", "gunicorn", "--minutes", "0.1"), "--minutes 0.1: 2 blocks of "),

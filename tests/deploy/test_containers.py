@@ -1,4 +1,4 @@
-"""Tests of deploy/compose and deploy/kubernetes, without a container engine: the started programs and their networks."""
+"""Tests of deploy/compose and deploy/kubernetes without a container engine: the started programs and their networks."""
 
 import fnmatch
 import ipaddress

@@ -1,4 +1,4 @@
-"""Tests of ``make setup``: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
+"""Tests of `make setup`: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
 
 import os
 import shutil

@@ -71,8 +71,7 @@ def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption
 
 
 @pytest.mark.parametrize(
-    ("protocol", "options"),
-    [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)],
+    ("protocol", "options"), [("http", {"connections": 1}), pytest.param("http2", {}, marks=pytest.mark.exhaustive)]
 )
 def test_shared_connection_shakes_hands_once(loaded, protocol, options):
     result, counts = loaded(protocol=protocol, **options)

@@ -212,7 +212,7 @@ def test_one_with_other_files_is_refused(away, study, tree, changed):
 
 
 ELSEWHERE = ("--servers", OtherMachine.where)
-ONCE = "each client must be a different machine"
+ONCE = "all clients and the servers must be"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ ONCE = "each client must be a different machine"
         (
             LATENCY,
             ["--clients", "ssh://a"],
-            "--clients only works with servers on another machine; name it with --servers ssh://user@h",
+            "--clients only works with servers on another machine; name it: --servers ssh://user@h",
         ),
         (
             LATENCY,

@@ -144,7 +144,7 @@ def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported
         (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
         (
             ["--allow-remote"],
-            "--allow-remote only works with servers on another machine; name it with --servers ssh://user@host",
+            "--allow-remote only works with servers on another machine; name it: --servers ssh://user@host",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_resumed_run_uses_remote_sessions(away, measured, folder):
     assert of("redis", trial)["cpu_s"] > 0
 
 
-WRITE = "write a service and its machine, such as redis=ssh://user@host"
+WRITE = "write service=machine, such as redis=ssh://user@host"
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,10 @@ WRITE = "write a service and its machine, such as redis=ssh://user@host"
     [
         ("redis", f"--services: 'redis': {WRITE}"),
         ("redis=c", f"--services: 'redis=c': {WRITE}"),
-        (
-            "origin=ssh://c",
-            "--services: unknown service that can run on a separate machine 'origin'; there are: redis",
-        ),
+        ("origin=ssh://c", "--services: unknown service that can run on a separate machine 'origin'; there are: redis"),
         (
             "redis=ssh://bench@other",
-            "--services: the services, the servers and the clients must all be on different machines",
+            "--services: the services, the servers and the clients must be on different machines",
         ),
         ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice; a service can only have one machine"),
     ],
@@ -170,11 +167,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
-        (
-            "servers = 'ssh://a'",
-            ("--servers", "ssh://a"),
-            "contains all hosts; leave out --servers, --clients and",
-        ),
+        ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts; leave out --servers, --clients and"),
         ("server = 'ssh://a'", (), "server: is not a key here; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),

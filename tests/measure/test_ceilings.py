@@ -68,8 +68,7 @@ def test_silent_setup_has_no_ceiling(ceilings):
 def test_silent_setups_leave_no_folder(ceilings, folder):
     with pytest.raises(
         UserError,
-        match=r"^test latency: no setup answered successfully, so the harness can't "
-        r"choose a rate",
+        match=r"^test latency: no setup answered successfully, so the rate is unknown",
     ):
         ceilings(answering(0.0, 0.0, 0.0), latency=LATENCY)
     assert not folder.exists()

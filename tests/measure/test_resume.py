@@ -196,6 +196,6 @@ def test_secret_headers_are_not_kept(begun, bench_of):
     [request] = Run.open(run.path).record.study.tests[0].requests
     assert request.headers == (("Cookie", "REPLACED"), ("Accept", "text/html"))
     with pytest.raises(
-        UserError, match=r"its requests contain secret headers \(Cookie\), which a run folder doesn't store"
+        UserError, match=r"its requests have secret headers \(Cookie\), which a run folder doesn't store"
     ):
         resume(run.path, bench_of)

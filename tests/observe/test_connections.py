@@ -135,7 +135,7 @@ def test_pgbouncer_needs_a_database(command, tmp_path, monkeypatch):
     study.write_text(BETWEEN.replace(', services = ["postgresql"]', ""))
     code, _, errors = command("run", study, "--dry-run")
     assert (code, errors.count("\n")) == (1, 1)
-    assert 'gunicorn-gthread in test throughput: PGBOUNCER only works in tests with services = ["postgresql"]' in errors
+    assert 'gunicorn-gthread in test throughput: PGBOUNCER needs services = ["postgresql"]' in errors
 
 
 def test_remote_database_is_not_counted(refused):

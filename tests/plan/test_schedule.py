@@ -86,7 +86,7 @@ SWEEP = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": {"throughpu
     ("parse", "says"),
     [
         (lambda: a_study(at_once=1), "at_once: is 1; a whole number of 2 or more is needed"),
-        (lambda: in_pairs(at_once=3), "at_once: can't be combined with pairs of setups"),
+        (lambda: in_pairs(at_once=3), "at_once: can't be combined with pairs"),
         (lambda: study.parse({**SWEEP, "at_once": 2}, "s", "s.toml"), "at_once: can't be used in a sweep"),
     ],
 )

@@ -113,7 +113,7 @@ def test_minutes_become_as_many_blocks(half, minutes, blocks):
 @pytest.mark.parametrize(
     ("minutes", "says"),
     [
-        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and a single block doesn't show the noise; try --minutes 2"),
+        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one block doesn't show the noise; try --minutes 2"),
         (-1, "--minutes -1: must be from 0 to 10,080"),
         (float("nan"), "--minutes nan: must be from 0 to 10,080"),
         (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run can have at most 10,000"),
@@ -153,7 +153,7 @@ MANY = list(range(1, 2000))
     ("table", "says"),
     [
         ({"setup": None}, r"sweep.setup: is missing"),
-        ({"setup": 1}, r"sweep.setup: 1; write the name of a setup"),
+        ({"setup": 1}, r"sweep.setup: 1; name a setup"),
         ({}, r"sweep: no knob has several values"),
         ({"WORKERS": [1]}, r"sweep: no knob has several values"),
         ({"WORKERS": 2}, r"sweep.WORKERS: is 2; must be a list of values"),

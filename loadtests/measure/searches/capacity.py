@@ -108,13 +108,9 @@ class SearchedCapacity:
         if self.limited_by is LimitedBy.TIME and self.rate is None:
             passed = [one.probe.rate for one in self.records if one.judgement.outcome is Outcome.PASS]
             unconfirmed = (
-                f"{per_second(max(passed))} {self.unit} passed a probe, but there was no time to confirm it"
-                if passed
-                else ""
+                f"{per_second(max(passed))} {self.unit} passed a probe, but wasn't confirmed" if passed else ""
             )
-            return "; ".join(
-                filter(None, [f"inconclusive: the time limit ended the search after {probes}", unconfirmed])
-            )
+            return "; ".join(filter(None, [f"inconclusive: the time limit was reached after {probes}", unconfirmed]))
         reached = None if self.rate is None else f"{per_second(self.rate)} {self.unit}"
         if self.limited_by is LimitedBy.GENERATOR:
             return f"{reached or 'no rate'} within the objective; the load generator was the limit, not the server"

@@ -73,7 +73,7 @@ class JourneyWork(Work):
         journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
         if not _begins(path):
-            raise ValueError(f"path: is {path!r}; must be the path of the application, with '/' at both ends")
+            raise ValueError(f"path: is {path!r}; must be the path of the application, with / at both ends")
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
@@ -204,9 +204,7 @@ def path_of(file: Path) -> str:
     if not paths:
         return "/"
     if not isinstance(paths[0], str) or not _begins(paths[0]):
-        raise UserError(
-            f"{file}: path = {quoted(paths[0])}: must be the path of the application, with '/' at both ends"
-        )
+        raise UserError(f"{file}: path = {quoted(paths[0])}: must be the path of the application, with / at both ends")
     return paths[0]
 
 

@@ -162,10 +162,10 @@ def test_last_time_is_kept_for_confirmation():
 def test_early_time_limit_leaves_no_result():
     found = timed(up_to(3), 42)
     assert (found.rate, found.limited_by) == (None, LimitedBy.TIME)
-    assert found.sentence == "inconclusive: the time limit ended the search after 3 probes"
+    assert found.sentence == "inconclusive: the time limit was reached after 3 probes"
     unconfirmed = timed(lambda probe: FAIL if probe.purpose is Purpose.CONFIRM else PASS, 50)
     assert unconfirmed.rate is None
-    assert "requests/s passed a probe, but there was no time to confirm it" in unconfirmed.sentence
+    assert "requests/s passed a probe, but wasn't confirmed" in unconfirmed.sentence
 
 
 def test_finished_search_accepts_no_probe():
