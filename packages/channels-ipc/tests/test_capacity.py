@@ -6,7 +6,7 @@ import pytest
 from channels.exceptions import ChannelFull
 
 
-async def test_a_full_channel_refuses_and_others_do_not(layer):
+async def test_full_channel_refuses_messages(layer):
     for n in range(3):
         await layer.send("channel", {"n": n})
     with pytest.raises(ChannelFull):
@@ -30,7 +30,7 @@ async def test_capacity_can_be_set_by_channel(make_layer):
     assert [await sendable(channel) for channel in ("small", "big.one", "none")] == [2, 5, 0]
 
 
-async def test_a_store_that_is_full_refuses_and_recovers(make_layer):
+async def test_full_store_refuses_then_recovers(make_layer):
     layer = make_layer(capacity=100)
     large, small = bytes(125 * 2**20), bytes(12 * 2**20)
     for n in range(4):
@@ -58,7 +58,7 @@ async def test_what_nobody_reads_expires(make_layer, nothing_comes):
         assert (await layer.receive(name))["n"] == 2
 
 
-async def test_expired_messages_do_not_fill_a_channel(make_layer):
+async def test_expired_messages_free_their_channel(make_layer):
     layer, brief = make_layer(capacity=3), make_layer(capacity=3, expiry=0.001)
     channel = await layer.new_channel()
     for name in ("channel", channel):

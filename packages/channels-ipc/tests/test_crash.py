@@ -72,7 +72,7 @@ print("done")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_killed_over_and_over(start, make_layer, receive_now, tmp_path, path, seed):
+def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tmp_path, path, seed):
     layer = make_layer()
     hammer = start(HAMMER, 100, 4, seed, tmp_path)
     assert hammer.communicate(timeout=100)[0] == "done\n"

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 
-def test_every_call_may_have_an_event_loop_of_its_own(layer):
+def test_calls_may_use_separate_event_loops(layer):
     channel = async_to_sync(layer.new_channel)()
     for n in range(3):
         async_to_sync(layer.send)(channel, {"n": n})
@@ -65,7 +65,7 @@ def test_many_threads_at_once(make_layer):
     assert sorted(received) == list(range(1000))
 
 
-async def test_two_layers_of_a_process_share_a_path(make_layer, path, soon):
+async def test_layers_of_process_share_a_path(make_layer, path, soon):
     one, two = make_layer(), make_layer(path=str(path) + "/../layer")
     waiting = asyncio.create_task(two.receive("channel"))
     await asyncio.sleep(0)
@@ -76,13 +76,13 @@ async def test_two_layers_of_a_process_share_a_path(make_layer, path, soon):
     assert await two.receive("channel") == {"n": 2}
 
 
-async def test_layers_on_different_paths_do_not_meet(make_layer, path, nothing_comes):
+async def test_layers_on_different_paths_are_separate(make_layer, path, nothing_comes):
     one, two = make_layer(), make_layer(path=path.with_name("second"))
     await one.send("channel", {})
     await nothing_comes(two, "channel")
 
 
-def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer, soon):
+def test_ended_event_loop_loses_no_wakeup(layer, soon):
     loop = asyncio.new_event_loop()
     abandoned = loop.create_task(layer.receive("channel"))
     loop.run_until_complete(asyncio.sleep(0))
@@ -98,7 +98,7 @@ def test_an_event_loop_that_ended_while_it_waited_takes_no_wake_up_with_it(layer
     abandoned._log_destroy_pending = False
 
 
-def test_a_forked_child_has_a_place_of_its_own(start):
+def test_forked_child_has_separate_place(start):
     process = start("""
     channel = asyncio.run(layer.new_channel())
     asyncio.run(layer.send("channel", {"n": 1}))
@@ -146,7 +146,7 @@ def test_forks_amid_the_traffic_of_threads(start):
     assert process.communicate(timeout=60)[0] == "well\n"
 
 
-def test_a_child_does_not_keep_its_parent_s_doorbell(start, layer, path):
+def test_child_closes_its_parents_doorbell(start, layer, path):
     process = start("""
     asyncio.run(layer.new_channel())
     if not os.fork():

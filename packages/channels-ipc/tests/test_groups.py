@@ -33,7 +33,7 @@ async def test_group_messages_leave_nothing_behind(layer):
     assert layer.statistics()["entries"] == 0
 
 
-async def test_a_group_message_is_dropped_for_full_members_only(layer, nothing_comes):
+async def test_group_message_skips_full_members(layer, nothing_comes):
     full, other = await layer.new_channel(), await layer.new_channel("other")
     await layer.group_add("group", full)
     await layer.group_add("group", other)
@@ -45,7 +45,7 @@ async def test_a_group_message_is_dropped_for_full_members_only(layer, nothing_c
     await nothing_comes(layer, full)
 
 
-async def test_more_members_in_a_process_than_its_capacity(layer):
+async def test_process_may_exceed_its_capacity(layer):
     members = [await layer.new_channel() for _ in range(50)]
     for member in members:
         await layer.group_add("group", member)
@@ -74,7 +74,7 @@ async def test_flushed_group_has_no_members(layer, nothing_comes):
     await nothing_comes(layer, name)
 
 
-async def test_group_names_do_not_run_into_each_other(layer, nothing_comes):
+async def test_group_names_stay_separate(layer, nothing_comes):
     await layer.group_add("group", "one")
     await layer.group_add("group.two", "two")
     await layer.group_send("group", {})

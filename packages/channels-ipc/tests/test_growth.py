@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize("size", [10, 3_000, 30_000])
-async def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_layer, size):
+async def test_new_reply_channels_leave_nothing(make_layer, size):
     layer = make_layer()
     body = bytes(size)
     files = []
@@ -26,7 +26,7 @@ async def test_messages_over_thousands_of_new_reply_channels_leave_nothing(make_
     assert files[1] == files[0]
 
 
-async def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
+async def test_unread_late_answers_are_removed(make_layer):
     """Test that expired messages on abandoned reply channels disappear between the other messages."""
     layer, brief = make_layer(capacity=1_000), make_layer(capacity=1_000, expiry=0.001)
     held = []
@@ -46,7 +46,7 @@ async def test_late_answers_that_nobody_reads_are_swept_away(make_layer):
 
 
 @pytest.mark.parametrize("size", [500, 3_000, 300_000])
-def test_what_is_full_to_the_brim_can_be_emptied(start, size):
+def test_completely_full_store_can_be_emptied(start, size):
     """Taking a message writes pages too; sending leaves enough of them."""
     process = start(
         f"""

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 
-async def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes, soon):
+async def test_flush_keeps_waiting_receivers(layer, nothing_comes, soon):
     waiting = asyncio.create_task(layer.receive("waited.for"))
     channel = await layer.new_channel()
     await layer.group_add("group", channel)
@@ -20,7 +20,7 @@ async def test_flush_empties_everything_but_those_who_wait(layer, nothing_comes,
     assert await soon(waiting) == {"n": 1}
 
 
-async def test_a_closed_layer_can_be_used_again(layer, path):
+async def test_closed_layer_can_be_reused(layer, path):
     await layer.send("channel", {"n": 1})
     await layer.close()
     await layer.close()
@@ -43,7 +43,7 @@ async def test_a_closed_layer_can_be_used_again(layer, path):
         (lambda layer: layer.group_send("in valid", {}), TypeError),
     ],
 )
-def test_wrong_names_and_messages_are_refused(layer, call, error):
+def test_wrong_names_or_messages_are_refused(layer, call, error):
     with pytest.raises(error):
         asyncio.run(call(layer))
 

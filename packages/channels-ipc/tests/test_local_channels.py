@@ -12,14 +12,14 @@ def own_prefix(channel):
     return channel[: channel.index("!") + 1]
 
 
-async def test_new_channels_are_valid_and_all_different(make_layer):
+async def test_new_channels_are_valid_but_different(make_layer):
     layers = [make_layer(), make_layer()]
     names = [await layer.new_channel(prefix) for layer in layers for prefix in ("specific", "x") * 500]
     assert len(set(names)) == 2000
     assert all(layers[0].require_valid_channel_name(name) for name in names)
 
 
-async def test_each_local_channel_gets_its_own_messages(layer):
+async def test_local_channels_get_own_messages(layer):
     one, two = await layer.new_channel(), await layer.new_channel()
     first, second = asyncio.create_task(layer.receive(one)), asyncio.create_task(layer.receive(two))
     await asyncio.sleep(0)
@@ -28,7 +28,7 @@ async def test_each_local_channel_gets_its_own_messages(layer):
     assert [(await first)["n"], (await second)["n"]] == [1, 2]
 
 
-async def test_local_channels_share_the_capacity_of_their_prefix(layer):
+async def test_local_channels_share_prefix_capacity(layer):
     names = [await layer.new_channel() for _ in range(4)]
     for name in names[:3]:
         await layer.send(name, {})
@@ -42,7 +42,7 @@ async def test_local_channels_share_the_capacity_of_their_prefix(layer):
 
 
 @pytest.mark.parametrize("waits", [True, False])
-async def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits):
+async def test_prefix_receives_in_order(make_layer, waits):
     layer = make_layer()
     name = await layer.new_channel()
     prefix = own_prefix(name)
@@ -57,7 +57,7 @@ async def test_a_prefix_receives_for_all_its_channels_in_order(make_layer, waits
     assert received == [(0, "z"), (1, "a"), (2, ""), (3, "m"), (4, "a")]
 
 
-async def test_local_parts_may_be_made_by_hand(layer):
+async def test_local_parts_may_be_handmade(layer):
     prefix = own_prefix(await layer.new_channel())
     received = asyncio.create_task(layer.receive(f"{prefix}mine"))
     await asyncio.sleep(0)
@@ -65,7 +65,7 @@ async def test_local_parts_may_be_made_by_hand(layer):
     assert await asyncio.wait_for(received, 5) == {"n": 1}
 
 
-async def test_a_new_channel_may_have_an_empty_prefix(layer):
+async def test_new_channel_may_have_empty_prefix(layer):
     name = await layer.new_channel("")
     await layer.send(name, {"n": 1})
     assert await asyncio.wait_for(layer.receive(name), 5) == {"n": 1}
@@ -79,25 +79,25 @@ def refusal(layer, channel):
 
 
 @pytest.mark.parametrize("channel", ["other-process!name", "other-process!", "specific.ipc0123456789abcdef!name"])
-def test_receiving_on_another_process_s_channel_is_refused_by_both_names(layer, channel):
+def test_other_processs_channel_is_refused(layer, channel):
     own = own_prefix(asyncio.run(layer.new_channel("any")))
     assert own.removeprefix("any.") in refusal(layer, channel)
 
 
-def test_receiving_on_another_layer_s_channel_is_refused(make_layer, path):
+def test_other_layers_channel_is_refused(make_layer, path):
     one, other = make_layer(), make_layer(path=path.with_name("second"))
     name = asyncio.run(other.new_channel())
     for channel in (name, own_prefix(name)):
         assert refusal(one, channel)
 
 
-def test_receiving_on_a_channel_from_before_the_layer_was_closed_is_refused(layer):
+def test_channel_of_closed_layer_is_refused(layer):
     name = asyncio.run(layer.new_channel())
     asyncio.run(layer.close())
     assert refusal(layer, name)
 
 
-async def test_what_is_sent_to_a_name_that_is_no_process_s_takes_no_room(layer):
+async def test_message_for_unknown_process_is_dropped(layer):
     await layer.group_add("group", "other-process!name")
     for _ in range(5):  # more than the capacity
         await layer.send("other-process!name", {})

@@ -6,7 +6,7 @@ import pytest
 from channels.exceptions import MessageTooLarge
 
 
-async def test_a_message_arrives_as_it_was_sent(layer):
+async def test_message_arrives_unchanged(layer):
     message = {
         "bytes": b"\x00\xff",
         "text": "é",
@@ -27,7 +27,7 @@ async def test_messages_come_in_order_each_once(make_layer, nothing_comes):
     await nothing_comes(layer, "channel")
 
 
-async def test_changing_a_message_after_send_changes_nothing(layer):
+async def test_later_changes_do_not_affect_message(layer):
     message = {"list": [1]}
     await layer.send("channel", message)
     message["list"].append(2)
@@ -42,6 +42,6 @@ async def test_messages_may_be_large(layer, size):
         assert await layer.receive("channel") == {"n": n, "body": bytes([n]) * size}
 
 
-def test_a_message_beyond_all_bounds_is_refused(layer):
+def test_oversized_message_is_refused(layer):
     with pytest.raises(MessageTooLarge, match="the most is 134217728"):
         asyncio.run(layer.send("channel", {"body": bytes(129 * 2**20)}))

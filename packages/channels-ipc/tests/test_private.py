@@ -32,13 +32,13 @@ def test_what_is_made_is_private(layer, path):
     assert all(stat.S_IMODE(entry.stat().st_mode) == 0o600 for entry in path.iterdir())
 
 
-def test_a_directory_that_others_may_only_read_is_made_private(layer, path):
+def test_readable_directory_becomes_private(layer, path):
     path.mkdir(mode=0o755)
     use(layer)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 
-def test_a_directory_that_others_may_write_to_is_refused(layer, path):
+def test_writable_directory_is_refused(layer, path):
     path.mkdir()
     path.chmod(0o777)
     with pytest.raises(ImproperlyConfigured, match="Other users may write"):
@@ -68,7 +68,7 @@ def test_another_user_s_directory_is_refused(layer, path):
 
 
 @as_root
-def test_another_user_s_process_can_neither_read_nor_inject(layer, path):
+def test_other_users_have_no_access(layer, path):
     path.parent.chmod(0o755)
     use(layer)
     names = [entry.name for entry in path.iterdir()]
@@ -95,16 +95,16 @@ print("refused")
     assert (found.stdout, found.stderr) == ("refused\n", "")
 
 
-def test_the_default_directory_is_one_per_user():
+def test_default_directory_belongs_to_user():
     assert default_path().endswith(f"channels_ipc-{os.geteuid()}")
     assert IPCChannelLayer().path == default_path()
 
 
-def test_a_path_may_be_longer_than_a_unix_socket_s(make_layer, path):
+def test_path_may_exceed_socket_limit(make_layer, path):
     use(make_layer(path=path / ("a" * 100) / ("b" * 100)))
 
 
-def test_the_file_of_an_earlier_boot_is_removed(layer, path):
+def test_file_of_earlier_boot_is_removed(layer, path):
     path.mkdir(mode=0o700)
     stale = [path / "channels-0123.mdb", path / "channels-0123.mdb-lock"]
     for file in stale:

@@ -61,7 +61,7 @@ def test_one_reader_gets_all_in_order(start, layer):
     assert writer.wait(10) == 0
 
 
-def test_several_readers_and_writers_get_each_message_once(start, make_layer):
+def test_concurrent_readers_share_messages_exactly(start, make_layer):
     layer = make_layer()
     readers = [start(READER) for _ in range(3)]
     for reader in readers:
@@ -110,7 +110,7 @@ def waiting(layer, count):
         time.sleep(0.02)
 
 
-async def test_replies_come_back_to_the_process_and_receiver_that_asked(start, make_layer):
+async def test_replies_return_to_their_receiver(start, make_layer):
     layer = make_layer()
     start(ECHO)
     start(ECHO)
@@ -126,7 +126,7 @@ async def test_replies_come_back_to_the_process_and_receiver_that_asked(start, m
     assert answers == list(range(1000))
 
 
-def test_messages_outlive_the_process_that_sent_them(start, layer):
+def test_messages_outlive_their_sender(start, layer):
     assert start('asyncio.run(layer.send("channel", {"n": 1}))').wait(10) == 0
     assert asyncio.run(layer.receive("channel")) == {"n": 1}
 
@@ -180,7 +180,7 @@ def test_flush_reaches_every_process(start, layer):
     assert process.communicate("\n", timeout=10)[0] == "nothing\n"
 
 
-async def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_another(start, make_layer):
+async def test_killed_readers_message_reaches_another(start, make_layer):
     layer = make_layer()
     dead, alive = start(READER), start(READER)
     for reader in (dead, alive):
@@ -193,7 +193,7 @@ async def test_a_message_for_a_reader_that_was_killed_while_waiting_goes_to_anot
     assert alive.communicate(timeout=10)[0].split() == ["1", "2", "3"]
 
 
-def test_a_wake_up_lost_with_a_killed_reader_is_made_good(start, make_layer):
+def test_lost_wakeup_is_repeated(start, make_layer):
     """The reader is rung, and stopped before it can take the message; the other looks for itself."""
     layer = make_layer()
     first = start(READER)

@@ -13,7 +13,7 @@ async def test_receive_waits_for_a_message(layer, soon):
     assert await soon(received) == {"n": 1}
 
 
-async def test_the_one_that_has_waited_longest_gets_the_message(layer, soon):
+async def test_longest_waiting_receiver_gets_message(layer, soon):
     waiting = [asyncio.create_task(layer.receive("channel")) for _ in range(3)]
     await asyncio.sleep(0)
     for n in range(3):
@@ -40,7 +40,7 @@ async def test_cancelling_receive_loses_nothing(layer, local):
 
 
 @pytest.mark.parametrize("kind", ["normal", "local", "prefix"])
-async def test_a_cancelled_receive_passes_its_wake_up_on(layer, soon, kind):
+async def test_cancelled_receive_passes_wakeup_on(layer, soon, kind):
     channel = "channel" if kind == "normal" else await layer.new_channel()
     other = channel[: channel.index("!") + 1] if kind == "prefix" else channel
     first, second = asyncio.create_task(layer.receive(channel)), asyncio.create_task(layer.receive(other))

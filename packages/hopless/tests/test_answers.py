@@ -115,7 +115,7 @@ def test_answers_are_django_s(named):
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
-def test_a_middleware_that_is_wrongly_said_never_to_block_is_found():
+def test_mislabelled_blocking_middleware_is_found():
     """The comparison can fail: a hook that asks the database in the event loop raises there."""
     from unittest import mock
 

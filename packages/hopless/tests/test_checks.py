@@ -63,11 +63,11 @@ def test_missing_health_checks_are_reported(monkeypatch, caplog, engine, age, he
     assert ("CONN_HEALTH_CHECKS" in caplog.text) is warned
 
 
-def test_ours_by_name_in_middleware_are_known():
+def test_own_middleware_is_known_by_name():
     assert texts(MIDDLEWARE=["hopless.middleware.SecurityMiddleware", "tests.project.middleware.Asynchronous"]) == []
 
 
-def test_a_receiver_of_a_third_party_is_named():
+def test_third_party_receiver_is_named():
     from django.core.signals import request_started
 
     def counts_requests(**_):

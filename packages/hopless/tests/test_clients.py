@@ -17,20 +17,20 @@ from tests.project.urls import later, stop
 
 
 @pytest.mark.parametrize("path", ["/async/slow/", "/slow/"])
-def test_a_client_that_goes_gets_nothing_and_the_next_one_all(app, path):
+def test_disconnected_client_leaves_others_unaffected(app, path):
     gone, after = run(ask(app, path, gone_after=0.05), ask(app, "/ok/"))
     assert gone is None or gone[0] == 200  # a thread cannot be stopped: its answer may still be sent
     assert after[2] == b"ok"
 
 
-def test_a_view_is_cancelled_where_its_client_goes(app):
+def test_disconnection_cancels_the_view(app):
     later.pop("cancelled", None)
     assert run(ask(app, "/waits-for-ever/", gone_after=0.01)) == [None]
     assert later["cancelled"]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout")
-def test_a_view_and_its_client_that_goes_can_both_cancel(app):
+def test_both_sides_may_cancel(app):
     """Test that each cancellation ends the right code, because the view runs in the server's task."""
     in_time, gone = run(ask(app, "/times-out/?after=0.01"), ask(app, "/times-out/?after=60", gone_after=0.01))
     assert in_time[2] == b"in time"
@@ -38,7 +38,7 @@ def test_a_view_and_its_client_that_goes_can_both_cancel(app):
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_a_connection_that_is_opened_after_the_client_has_gone_is_closed(make):
+def test_connection_after_disconnection_is_closed(make):
     app = make()
     opened = []
 
@@ -64,7 +64,7 @@ def test_a_connection_that_is_opened_after_the_client_has_gone_is_closed(make):
     assert [one.connection for one in opened] == [None]
 
 
-def test_a_server_that_stops_cancels_the_request(app):
+def test_stopping_server_cancels_the_request(app):
     """Test that the view cleans up before the request ends, and that none of its tasks continues."""
     later.pop("cancelled", None)
 
@@ -82,7 +82,7 @@ def test_a_server_that_stops_cancels_the_request(app):
     assert asyncio.run(main()) == 1
 
 
-def test_a_response_that_streams_is_closed_where_its_client_goes(app):
+def test_disconnection_closes_streaming_response(app):
     later.pop("closed", None)
     [answer] = run(ask(app, "/streams-for-ever/", gone_after=0.05))
     assert answer[2].startswith(b"part,part,")
@@ -90,7 +90,7 @@ def test_a_response_that_streams_is_closed_where_its_client_goes(app):
 
 
 @pytest.mark.parametrize("path", ["/post/", "/async/post/"])
-def test_a_body_that_comes_in_parts_is_one(app, path):
+def test_body_in_parts_is_joined(app, path):
     parts = [b"a=", b"x" * 100_000, b"y" * 3_000_000, b"&csrfmiddlewaretoken=" + b"a" * 32]
 
     async def main(app):
@@ -116,7 +116,7 @@ def test_a_body_that_comes_in_parts_is_one(app, path):
         assert asyncio.run(main(app)) == asyncio.run(main(djangos())) == (200, b"x" * 100_000 + b"y" * 3_000_000)
 
 
-def test_a_client_that_goes_before_its_request_is_whole_is_no_request(app):
+def test_incomplete_request_is_dropped(app):
     async def main():
         async def receive():
             return {"type": "http.disconnect"}
@@ -129,6 +129,6 @@ def test_a_client_that_goes_before_its_request_is_whole_is_no_request(app):
     assert asyncio.run(main()) == []
 
 
-def test_what_is_not_http_is_refused_as_django_refuses_it(app):
+def test_other_protocols_are_refused_like_django(app):
     with pytest.raises(ValueError, match="Django can only handle ASGI/HTTP connections, not websocket"):
         run(app({"type": "websocket"}, None, None))

@@ -58,7 +58,7 @@ def test_without_a_connection_nothing_hops(installed):
     assert hops_of("a", "b") == [0, 0]
 
 
-def test_an_open_connection_is_looked_after_as_before(installed):
+def test_open_connection_is_handled_as_before(installed):
     from django.db import connections
 
     assert hops_of("a", "count", "b") == [0, 1, 1]

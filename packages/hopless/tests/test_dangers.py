@@ -25,7 +25,7 @@ def hopless_threads():
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_a_task_that_outlives_its_request_can_ask_the_database(make):
+def test_outliving_task_may_query_database(make):
     app = make()
 
     async def main():
@@ -36,7 +36,7 @@ def test_a_task_that_outlives_its_request_can_ask_the_database(make):
     assert asyncio.run(main()) == User.objects.count()
 
 
-def test_a_job_that_nobody_waits_for_holds_up_no_other_request(app):
+def test_background_job_delays_no_request(app):
     """Test that the job ends before its request is closed, as with Django's application.
 
     Other requests use other threads in the meantime.
@@ -71,12 +71,12 @@ def test_unfinished_work_ends_the_thread():
     assert not threads.idle
 
 
-def test_the_jobs_of_a_request_share_a_thread(app):
+def test_jobs_of_request_share_a_thread(app):
     [answer] = run(ask(app, "/same-thread/"))
     assert answer[2] == b"True"
 
 
-def test_a_threading_local_stays_in_its_thread_as_under_wsgi():
+def test_threading_local_stays_in_its_thread():
     """A kept thread is like one of a threaded WSGI server; without idle threads each request has its own."""
 
     def found(**options):
@@ -96,7 +96,7 @@ class HostsOfTheDatabase(list):
         return iter(["testserver"])
 
 
-def test_allowed_hosts_that_ask_the_database_need_substitute_false():
+def test_querying_allowed_hosts_need_substitute_false():
     with override_settings(ALLOWED_HOSTS=HostsOfTheDatabase()):
         answers = run(ask(get_asgi_application(), "/ok/"), ask(get_asgi_application(substitute=False), "/ok/"))
     assert [answer[0] for answer in answers] == [500, 200]
@@ -114,7 +114,7 @@ def test_atomic_requests_are_rolled_back(app):
     assert not User.objects.filter(username="nobody").exists()
 
 
-def test_persistent_connections_are_kept_and_none_leaks():
+def test_persistent_connections_never_leak():
     """Test that each kept thread keeps one connection with CONN_MAX_AGE."""
     opened = []
 
@@ -141,7 +141,7 @@ def test_persistent_connections_are_kept_and_none_leaks():
     assert sum(connection.connection is not None for connection in opened) <= 2
 
 
-def test_a_thousand_slow_requests_at_once_wait_for_none_of_the_others():
+def test_slow_requests_delay_no_others():
     """Each has a thread at the same time: the last of them lets all go on."""
     later["barrier"] = threading.Barrier(1_000)
     app = get_asgi_application(idle_threads=3)
@@ -159,7 +159,7 @@ def test_a_thousand_slow_requests_at_once_wait_for_none_of_the_others():
 
 @pytest.mark.parametrize("number", [1_000, pytest.param(50_000, marks=pytest.mark.exhaustive)])
 @pytest.mark.timeout(600)
-def test_many_requests_of_each_kind_leave_neither_threads_nor_objects(number):
+def test_many_requests_leave_no_threads(number):
     app = get_asgi_application()
 
     async def main():
@@ -225,7 +225,7 @@ def test_fork_resets_the_limit():
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_fork_begins_without_the_threads_of_its_parent(app):
+def test_fork_starts_without_parents_threads(app):
     run(ask(app, "/ok/"))
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:

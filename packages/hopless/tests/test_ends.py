@@ -97,7 +97,7 @@ def no_connection_stays(monkeypatch):
 
 
 @pytest.mark.parametrize("mutant", [False, True])
-def test_a_cache_and_a_connection_of_the_event_loop_are_closed_and_a_mutant_leaves_them(monkeypatch, mutant):
+def test_cache_of_event_loop_is_closed(monkeypatch, mutant):
     no_connection_stays(monkeypatch)
     if mutant:
         monkeypatch.setattr(private, "nothing_is_initialised", lambda: True)
@@ -108,7 +108,7 @@ def test_a_cache_and_a_connection_of_the_event_loop_are_closed_and_a_mutant_leav
         opened.connection.close()
 
 
-def test_a_task_that_has_made_nothing_is_distinguished_from_one_that_has():
+def test_only_used_tasks_are_cleaned_up():
     async def observed():
         before = private.nothing_is_initialised()
         assert caches["default"]
@@ -126,7 +126,7 @@ def test_the_urlconf_is_reset(make):
 
 @pytest.mark.parametrize("mutant", [False, True])
 @pytest.mark.parametrize("kind", ["synchronous", "asynchronous", "of Django's sender"])
-def test_a_receiver_of_somebody_else_is_reached_and_a_mutant_leaves_it_out(monkeypatch, kind, mutant):
+def test_foreign_receiver_is_called(monkeypatch, kind, mutant):
     def receiver(**_):
         seen["received"] = True
 
@@ -146,12 +146,12 @@ def test_a_receiver_of_somebody_else_is_reached_and_a_mutant_leaves_it_out(monke
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
 @pytest.mark.parametrize("view", ["own_class", "own_method", "own_closer"])
-def test_what_a_response_closes_by_itself_is_closed(make, view):
+def test_responses_own_resources_are_closed(make, view):
     assert served(make, f"/{view}/")["closed"]
 
 
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_a_request_s_files_and_body_are_closed_and_so_is_its_response(make):
+def test_request_files_are_closed(make):
     form = RequestFactory().post("/upload/", {"file": SimpleUploadedFile("a.txt", b"x" * 100)})
     length = (b"content-length", str(len(form.body)).encode())
     headers = [(b"content-type", form.content_type.encode() + b"; boundary=BoUnDaRyStRiNg"), length]
@@ -187,12 +187,12 @@ def read(app, messages):
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_an_empty_body_takes_no_temporary_file(name):
+def test_empty_body_needs_no_file(name):
     assert read(djangos(), BODIES[name]) == (False, b"".join(one.get("body", b"") for one in BODIES[name]))
     assert read(get_asgi_application(), BODIES[name]) == (name in ("none", "empty"), read(djangos(), BODIES[name])[1])
 
 
 @pytest.mark.parametrize("messages", [[], [{"body": b"a=", "more_body": True}]])
 @pytest.mark.parametrize("make", [djangos, get_asgi_application])
-def test_a_client_that_goes_before_its_body_is_whole_aborts_it(make, messages):
+def test_disconnection_aborts_incomplete_body(make, messages):
     assert read(make(), messages) is None

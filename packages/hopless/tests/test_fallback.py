@@ -90,7 +90,7 @@ def test_nothing_is_missing_in_this_version():
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_django_s_own_serves_where_a_private_name_is_gone(name):
+def test_missing_private_name_uses_django(name):
     env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run([sys.executable, "-c", WITHOUT, name], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -103,7 +103,7 @@ def test_django_s_own_serves_where_a_private_name_is_gone(name):
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.glob("*.py")), ids=lambda file: file.name)
-def test_what_is_imported_of_django_is_documented(file):
+def test_imported_django_names_are_documented(file):
     for one in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = one.names if isinstance(one, (ast.Import, ast.ImportFrom)) else []
         if isinstance(one, ast.ImportFrom) and one.module.partition(".")[0] in ("asgiref", "django"):

@@ -33,11 +33,11 @@ def test_django_itself_hops_sixteen_times():
     assert served(djangos(), "/async/ok/", "/async/ok/") == (15, 2)
 
 
-def test_a_synchronous_view_takes_the_one_hop_that_it_needs():
+def test_synchronous_view_hops_once():
     assert served(get_asgi_application(), "/ok/", "/ok/") == (1, 0)
 
 
-def test_one_that_asks_the_database_takes_another_for_its_connection():
+def test_database_query_hops_once_more():
     assert served(get_asgi_application(), "/users/", "/users/") == (2, 0)
 
 
@@ -54,16 +54,16 @@ def test_an_asynchronous_view_takes_none():
     assert served(get_asgi_application(), "/async/ok/", "/async/ok/") == (0, 0)
 
 
-def test_nobody_gets_a_thread_before_it_is_needed():
+def test_threads_start_on_demand():
     assert served(get_asgi_application(), "/ok/") == (1, 1)
 
 
-def test_without_substitution_middleware_hops_as_before_in_threads_that_are_kept():
+def test_unsubstituted_middleware_hops_as_before():
     hops, threads = served(get_asgi_application(substitute=False), "/ok/", "/ok/")
     assert (hops, threads) == (14, 0)  # request_started and request_finished don't need separate hops
 
 
-def test_whole_runs_view_and_middleware_in_one_thread():
+def test_whole_uses_one_thread():
     with override_settings(MIDDLEWARE=["tests.project.middleware.Mixed"] * 3):
         assert served(get_asgi_application(whole=True), "/ok/", "/ok/") == (1, 0)
         assert served(get_asgi_application(), "/ok/", "/ok/")[0] == 1 + 3 * 3
@@ -88,7 +88,7 @@ def test_what_blocks_hops(path, hops):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks of contextlib are cycles themselves")
 @pytest.mark.parametrize("path", ["/ok/", "/async/ok/"])
-def test_a_request_leaves_nothing_to_the_garbage_collector(path):
+def test_request_leaves_no_garbage(path):
     """Django's middleware does: it makes cycles of the request, its user and its messages."""
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()
@@ -115,7 +115,7 @@ def test_a_request_leaves_nothing_to_the_garbage_collector(path):
             gc.enable()
 
 
-def test_a_receiver_of_a_third_party_hops_as_before():
+def test_third_party_receiver_hops_as_before():
     from django.core.signals import request_finished, request_started
 
     seen = []
@@ -133,7 +133,7 @@ def test_a_receiver_of_a_third_party_hops_as_before():
     assert seen == [request_started, request_finished] * 2
 
 
-def test_a_subclass_that_overrides_a_hook_hops():
+def test_overridden_hook_hops():
     from hopless.middleware import SecurityMiddleware, known
 
     class Own(SecurityMiddleware):
@@ -147,7 +147,7 @@ def test_a_subclass_that_overrides_a_hook_hops():
     assert Renamed.blocks is known("django.middleware.security.SecurityMiddleware").blocks
 
 
-def test_django_s_settings_are_as_they_were():
+def test_django_settings_stay_unchanged():
     from django.conf import settings
 
     get_asgi_application()

@@ -187,7 +187,7 @@ def test_threads_are_replaced(requests, started):
     assert app._threads.started == started
 
 
-def test_counters_describe_threads_and_connections(monkeypatch):
+def test_counters_describe_threads_with_connections(monkeypatch):
     monkeypatch.setattr(Threads, "every", weakref.WeakSet())
     with override_settings(ROOT_URLCONF="tests.project.urls"):
         app = get_asgi_application()

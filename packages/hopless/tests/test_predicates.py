@@ -80,7 +80,7 @@ def test_each_predicate_is_here():
 
 
 @pytest.mark.parametrize("seen", SEEN, ids=lambda seen: f"{seen[0]} {seen[2]} {' '.join(seen[1])}".strip())
-def test_a_hook_that_can_block_runs_in_a_thread_and_a_mutant_does_not(seen):
+def test_blocking_hook_runs_in_thread(seen):
     hook = seen[0]
     name, _, of = hook.partition(":")
     assert not ran_in_the_loop(*seen)
@@ -98,5 +98,5 @@ NOT_SEEN = [
 
 
 @pytest.mark.parametrize("seen", NOT_SEEN, ids=lambda seen: f"{seen[0]} {seen[2]}")
-def test_a_hook_that_cannot_block_runs_in_the_loop(seen):
+def test_other_hooks_run_in_loop(seen):
     assert ran_in_the_loop(*seen)
