@@ -70,12 +70,11 @@ def cache() -> Path:
     """Return the folder of environments, overlays of users' projects, and unfinished measurements.
 
     Raises:
-        UserError: If another user owns the folder. That user could change the code that a server imports from it.
+        UserError: If a user other than root owns the folder. That user could change the code that a server imports.
     """
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(home) / "django-serving-benchmark"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "django-serving-benchmark"
     for place in (folder, folder / "environments", folder / "overlays", folder / "pycache"):
-        if place.exists() and place.stat().st_uid != os.getuid():
+        if place.exists() and place.stat().st_uid not in (0, os.getuid()):
             raise UserError(f"{place} belongs to another user; remove it, or set XDG_CACHE_HOME to another folder")
     return folder
 

@@ -131,8 +131,9 @@ def _folder(kind: str, packages: Iterable[str]) -> Path:
 def _created(kind: str, packages: tuple[str, ...]) -> Path:
     """Create an environment with these packages if it is missing, and return its folder."""
     folder = _folder(kind, packages)
+    if (ready := folder / ".ready").is_file():  # in the image of deploy/Dockerfile, only root can open the lock
+        return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    ready = folder / ".ready"
     with opened_lock(folder.with_suffix(".lock")) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.is_file():

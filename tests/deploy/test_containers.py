@@ -1,9 +1,7 @@
 """Tests of deploy/compose and deploy/kubernetes without a container engine: the started programs and their networks."""
 
-import fnmatch
 import ipaddress
 import json
-import os
 import re
 import subprocess
 
@@ -171,16 +169,17 @@ def test_kubernetes_runs_without_root(pods):
         assert secret == f"{name}-token"
 
 
-def test_image_contains_only_setup_requirements():
-    dockerfile = (DEPLOY / "Dockerfile").read_text()
-    for line in re.findall(r"^COPY (.*)$", dockerfile, re.MULTILINE):
-        for source in [word for word in line.split() if not word.startswith("--")][:-1]:
-            assert (ROOT / source).exists()
-    assert re.search(r"^RUN make setup$", dockerfile, re.MULTILINE)
-    assert "USER 10001" in dockerfile
-    left_out = (DEPLOY / "Dockerfile.dockerignore").read_text().split()
-    tracked = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")
-    brought = [one for one in tracked if not any(fnmatch.fnmatch(one, p) or one.startswith(f"{p}/") for p in left_out)]
-    folders = {os.path.dirname(one).split("/")[0] for one in brought}
-    assert folders >= {"loadtests", "testproject", "supervisor", "packages"}
-    assert not folders & {"tests", "docs"}
+def test_image_owner_and_stages():
+    *stages, last = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")[1:]
+    for stage in stages:
+        for sources in re.findall(r"^COPY ([^-].*) \S+$", stage, re.MULTILINE):
+            assert all((ROOT / source).exists() for source in sources.split())
+    assert "uv build" in stages[-1]
+    assert not re.search("chown|provision|gcc|-dev", last)
+    copied = re.findall(r"^(COPY .*|RUN [\w/-]+)", last, re.MULTILINE)
+    assert [line.split()[1] for line in copied] == [
+        "apt-get", "--from=wheel", "--from=build", "--from=wheel", "/opt/benchmark/bin/uv"
+    ]  # fmt: skip
+    owned = re.search("--owner bench (.*)", last)[1].split()
+    assert owned == ["load-parts", "overlays", "pycache", "/srv/benchmark/results"]
+    assert last.index("RUN /opt") < last.index("USER 10001") < last.index("ENTRYPOINT")

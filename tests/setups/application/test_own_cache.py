@@ -8,6 +8,7 @@ import pytest
 
 from loadtests import setups
 from loadtests.errors import UserError
+from loadtests.setups import environment
 from loadtests.setups.application import overlay
 from loadtests.setups.application.project import Options, find
 
@@ -20,9 +21,19 @@ def cache(monkeypatch, tmp_path):
 
 def test_cache_of_another_user_is_refused(cache, mysite, monkeypatch):
     cache.mkdir()
-    monkeypatch.setattr(os, "getuid", lambda: cache.stat().st_uid + 1)
+    if os.getuid() == 0:
+        os.chown(cache, 10_001, -1)
+    monkeypatch.setattr(os, "getuid", lambda: 10_002)
     with pytest.raises(UserError, match="belongs to another user"):
         find(Options(mysite), [])
+
+
+def test_environment_of_root_is_used(cache, monkeypatch):
+    folder = environment._folder("servers", ())
+    folder.mkdir(parents=True)
+    (folder / ".ready").touch()
+    monkeypatch.setattr(environment, "opened_lock", None)  # only root can open it
+    assert environment._created("servers", ()) == folder
 
 
 def test_linked_lock_is_refused(cache, monkeypatch, tmp_path):
