@@ -168,6 +168,8 @@ def command(
     outcome, why = carry_out(execution, anyway)
     reports.print_report(execution.run, out)
     conclude(outcome, why)
+    if why:
+        raise typer.Exit(3)  # other programs used the cores, and trials are missing
 
 
 def _require_alone(context: typer.Context) -> None:

@@ -173,9 +173,7 @@ class Expected:
             raise UserError("The Locust master was killed. Restart the workers and continue the run with --resume.")
         _listen(meeting, lambda: self._replaced() is None, REPLACED_WITHIN_S)
         if (lost := self._replaced()) is not None:
-            raise UserError(
-                f"{lost.where} was lost, and no replacement connected from its machine. Continue the run with --resume."
-            )
+            raise UserError(f"{lost.where} was lost, and no replacement connected from its machine")
         return meeting
 
     def _replaced(self) -> Joined | None:
