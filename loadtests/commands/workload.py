@@ -26,7 +26,8 @@ def command(
         typer.Option(help="Number of different requests to keep. The most frequent requests are kept.", min=1, max=500),
     ] = 100,
     host: Annotated[
-        str | None, typer.Option(help="HAR: keep the requests to this host; the first host by default.")
+        list[str] | None,
+        typer.Option(help="HAR: keep the requests to this host, the first host by default; may be repeated."),
     ] = None,
     keep_cookies: Annotated[
         bool,
@@ -51,7 +52,8 @@ def command(
         from loadtests.workload.redaction import Keep
 
         keep = Keep(tuple(keep_header or ()), tuple(keep_field or ()), keep_cookies, keep_paths)
-        found = convert.converted(kind, file, convert.ConvertOptions(host, keep, skip_unknown, times, max_requests))
+        options = convert.ConvertOptions(tuple(host or ()), keep, skip_unknown, times, max_requests)
+        found = convert.converted(kind, file, options)
     if output is None:
         out.print(found.text, end="", markup=False, soft_wrap=True)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import os
+import zipfile
 from pathlib import Path
 
 from loadtests import files
@@ -12,6 +13,7 @@ from loadtests.errors import UserError, unknown
 from loadtests.workload import accesslog, har, journey_text, recorded
 from loadtests.workload.recorded import RecordedWorkload
 from loadtests.workload.redaction import Keep, Redaction
+from loadtests.workload.request import MAX_BODY_BYTES
 from loadtests.workload.write import to_toml
 
 JOURNEY = "journey"
@@ -24,14 +26,14 @@ class ConvertOptions:
     """The options of a conversion.
 
     Args:
-        host: The host in a HAR file whose requests are used. The default is the first request's host.
+        hosts: The hosts in a HAR file whose requests are used. The default is the first request's host.
         keep: The secrets to keep.
         skip_unknown: Whether to skip lines of a log in an unknown format.
         times: Whether to keep the times.
         max_requests: The maximum number of different requests.
     """
 
-    host: str | None = None
+    hosts: tuple[str, ...] = ()
     keep: Keep = dataclasses.field(default_factory=Keep)
     skip_unknown: bool = False
     times: bool = False
@@ -60,7 +62,7 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
         return Converted(text(workload, file), workload.remarks)
     if options.skip_unknown or options.times or options.keep != Keep():
         raise UserError("--skip-unknown and --keep-... don't work for a journey; leave them out, and edit the journey")
-    found = journey_text.read(_text(file), str(file), options.host)
+    found = journey_text.read(_har(file), str(file), options.hosts)
     return Converted(journey_text.text(found, file), found.remarks)
 
 
@@ -72,7 +74,7 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
     """
     if kind not in KINDS:
         raise unknown("kind of recording", kind, KINDS)
-    if kind == "log" and (options.host or options.keep.cookies or options.keep.headers):
+    if kind == "log" and (options.hosts or options.keep.cookies or options.keep.headers):
         raise UserError(
             "--host, --keep-cookies and --keep-header are for a HAR file; an access log holds neither hosts nor headers"
         )
@@ -80,7 +82,7 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
         raise UserError("--skip-unknown is for the lines of an access log")
     redaction = Redaction(options.keep)
     if kind == "har":
-        sent, remarks = har.read(_text(file), str(file), options.host, redaction)
+        sent, remarks = har.read(_har(file), str(file), options.hosts, redaction)
     else:
         lines = map(_decoded, io.BytesIO(_content(file)))
         sent, remarks = accesslog.read(lines, str(file), options.skip_unknown, redaction)
@@ -104,8 +106,29 @@ def text(found: RecordedWorkload, file: Path) -> str:
     return to_toml(found.workload, (f"From {file.name}.", *found.remarks))
 
 
-def _text(file: Path) -> str:
-    return _decoded(_content(file)).replace("\r\n", "\n")
+def _har(file: Path) -> str:
+    """Return the text of a HAR file with its attached bodies, from its folder or its zip archive."""
+    content = _content(file)
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        return har.with_attached(_text(content), lambda name: _attached(file.parent / Path(name).name))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = {one.filename for one in archive.infolist() if one.file_size < MAX_BYTES}
+        recording = next((name for name in sorted(names) if name.endswith(".har")), None)
+        if recording is None:
+            raise UserError(f"{file}: a zip archive without a HAR file")
+        text = _text(archive.read(recording))
+        return har.with_attached(text, lambda name: archive.read(name) if name in names else None)
+
+
+def _attached(file: Path) -> bytes | None:
+    try:
+        return files.read(file, MAX_BODY_BYTES)
+    except (OSError, UserError):
+        return None
+
+
+def _text(content: bytes) -> str:
+    return _decoded(content).replace("\r\n", "\n")
 
 
 def _content(file: Path) -> bytes:

@@ -6,10 +6,13 @@ import base64
 import dataclasses
 import datetime
 import json
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit, urlunsplit
 
 from loadtests.errors import UserError
+from loadtests.formatting import series
 from loadtests.workload.recorded import Sent, left_out
 from loadtests.workload.redaction import Redaction
 from loadtests.workload.request import SENDERS_OWN
@@ -20,44 +23,45 @@ BROWSERS_OWN = {
     "cache-control", "dnt", "host", "if-modified-since", "if-none-match", "origin", "pragma", "priority", "referer",
     "upgrade-insecure-requests",
 }  # fmt: skip
+ATTACHED = "_file"  # Playwright's key for a body in a file next to the recording
 NOT_MODIFIED, OK = 304, 200
 # all ASCII characters that are valid in a request line, because the URL is encoded already
 UNESCAPED = "!\"$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 
-def read(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[Sent], list[str]]:
-    """Return the requests to one host, and remarks on those left out.
+def read(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> tuple[list[Sent], list[str]]:
+    """Return the requests to some hosts, and remarks on those left out. With several hosts, each names its host.
 
     Args:
         text: The text of the file.
         where: The name of the file, for messages.
-        host: The host, with its port if the URL has a port. The default is the first request's host.
+        hosts: The hosts, with their ports if the URLs have ports. The default is the first request's host.
         redaction: Removes the secrets.
 
     Raises:
         UserError: If it isn't a HAR file, or has no request to the host.
     """
-    known, remarks = entries(text, where, host, redaction)
-    return [entry.sent(redaction) for entry in known], remarks
+    known, remarks = entries(text, where, hosts, redaction)
+    return [entry.sent(redaction, names_host=len(hosts) > 1) for entry in known], remarks
 
 
-def entries(text: str, where: str, host: str | None, redaction: Redaction) -> tuple[list[HarEntry], list[str]]:
+def entries(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> tuple[list[HarEntry], list[str]]:
     """Return the same as ``read``, but with all recorded data of each request, including secrets."""
     listed = _entries(text, where, redaction)
     web = [entry for entry in listed if entry.url.scheme in ("http", "https")]
-    hosts = list(dict.fromkeys(entry.host for entry in web))
-    chosen = _host(host) if host else next(iter(hosts), "")
-    if chosen not in hosts:
-        raise UserError(
-            f"{where}: holds no request to {chosen or 'a web server'}; there are: {', '.join(hosts) or 'none'}"
-        )
-    own = [entry for entry in web if entry.host == chosen]
+    there = list(dict.fromkeys(entry.host for entry in web))
+    chosen = [_host(host) for host in hosts] or there[:1] or [""]
+    for host in chosen:
+        if host not in there:
+            known_hosts = ", ".join(there) or "none"
+            raise UserError(f"{where}: holds no request to {host or 'a web server'}; there are: {known_hosts}")
+    own = [entry for entry in web if entry.host in chosen]
     requested = [entry for entry in own if not entry.cached]
     known = [entry for entry in requested if entry.complete]
     sockets = sum(entry.url.scheme in ("ws", "wss") for entry in listed)
     schemes = sorted({entry.url.scheme or "none" for entry in listed} - {"http", "https", "ws", "wss"})
     return known, [
-        f"requests to {chosen}",
+        f"requests to {series(chosen)}",
         *left_out("to other hosts; --host chooses another", len(web) - len(own)),
         *left_out("that opened a WebSocket", sockets),
         *left_out(f"that went to no server ({', '.join(schemes)})", len(listed) - len(web) - sockets),
@@ -71,7 +75,7 @@ class HarEntry:
     """A recorded request.
 
     Args:
-        at: The time of the request.
+        at: The time of the request, or NaN if it isn't recorded.
         method: The method.
         url: The URL.
         headers: The headers.
@@ -108,14 +112,15 @@ class HarEntry:
         """The content type of the body in lower case."""
         return next((value for name, value in self.headers if name.lower() == "content-type"), "").lower()
 
-    def sent(self, redaction: Redaction) -> Sent:
-        """Return the request for a workload, without secrets."""
+    def sent(self, redaction: Redaction, names_host: bool = False) -> Sent:
+        """Return the request for a workload, without secrets, with a Host header if it ``names_host``."""
+        host = (("Host", self.host),) if names_host else ()
         return Sent(
             at=self.at,
             method=self.method,
             path=redaction.path(self.path),
             status=self.status,
-            headers=redaction.headers(self.headers),
+            headers=(*host, *redaction.headers(self.headers)),
             body=redaction.body(self.body, self.content_type),
         )
 
@@ -155,7 +160,7 @@ def _entry(entry: dict[str, Any], redaction: Redaction) -> HarEntry:
     status = response["status"]
     url = _url(request["url"])
     return HarEntry(
-        at=_seconds(entry["startedDateTime"]),
+        at=_seconds(entry["startedDateTime"]) if "startedDateTime" in entry else math.nan,
         method=request["method"].upper(),
         url=url,
         headers=tuple((name, value) for name, value in headers if _matters(name, redaction)),
@@ -215,9 +220,21 @@ def _body(request: dict[str, Any]) -> bytes | None:
     text: str = data.get("text") or ""
     if text or ("text" in data and not (request.get("bodySize") or 0) > 0):
         return base64.b64decode(text, validate=True) if data.get("encoding") == "base64" else text.encode()
-    if "x-www-form-urlencoded" in (data.get("mimeType") or ""):
+    if ATTACHED not in data and "x-www-form-urlencoded" in (data.get("mimeType") or ""):
         return urlencode([(field["name"], field.get("value") or "") for field in data.get("params") or ()]).encode()
     return None
+
+
+def with_attached(text: str, attached: Callable[[str], bytes | None]) -> str:
+    """Return the text of a HAR file with the bodies of requests that are in attached files, if there are any."""
+    try:
+        values = json.loads(text) if ATTACHED in text else {}
+        for data in (entry["request"].get("postData") or {} for entry in values["log"]["entries"]):
+            if ATTACHED in data and (body := attached(str(data[ATTACHED]))) is not None:
+                data |= {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+        return json.dumps(values)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return text  # ``entries`` describes the error
 
 
 def _seconds(text: str) -> float:

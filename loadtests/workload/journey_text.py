@@ -16,13 +16,13 @@ WIDTH = 120
 TAKEN = "Journey"  # the name that a class of the file can't have
 
 
-def read(text: str, where: str, host: str | None) -> WalkedJourney:
+def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
     """Read the journey in a HAR file or in ONS's format.
 
     Args:
         text: The text of the file.
         where: The name of the file, for messages.
-        host: The host in a HAR file.
+        hosts: The host in a HAR file.
 
     Raises:
         UserError: If the file isn't valid.
@@ -32,11 +32,11 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
     except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: not JSON, so neither a HAR file nor ONS' requests: {error}") from None
     if isinstance(values, dict) and "requests" in values and "log" not in values:
-        if host:
+        if hosts:
             raise UserError("--host is for a HAR file; ONS' requests name none")
         found = recorded_journey_ons.read(values, where)
     else:
-        found = recorded_journey_har.read(text, where, host)
+        found = recorded_journey_har.read(text, where, hosts)
     if not found.steps:
         raise UserError(f"{where}: holds no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
     return found

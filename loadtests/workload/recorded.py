@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -72,6 +73,8 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Recorde
     count = sum(len(groups[key]) for key in chosen)
     if not times:
         return RecordedWorkload(Workload(requests), (_taken(count, len(requests)), *remarks))
+    if any(math.isnan(one.at) for one in sendable):
+        raise UserError(f"{what}: was recorded without times; leave out --keep-times")
     if count > MAX_RECORDED:
         raise UserError(f"{what}: {count:,} requests are more than the {MAX_RECORDED:,} that can be replayed")
     begin = min(one.at for key in chosen for one in groups[key])

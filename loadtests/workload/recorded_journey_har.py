@@ -35,7 +35,7 @@ _CSRF = re.compile(r"csrf|xsrf", re.I)
 URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 
 
-def read(text: str, where: str, host: str | None) -> WalkedJourney:
+def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
     """Read the journey.
 
     It doesn't contain cookies, passwords and other secrets: users have their own cookies, tokens come from the page
@@ -44,13 +44,13 @@ def read(text: str, where: str, host: str | None) -> WalkedJourney:
     Args:
         text: The text of the file.
         where: The name of the file, for messages.
-        host: The host (see ``har.read``).
+        hosts: The host (see ``har.read``).
 
     Raises:
         UserError: If the file isn't valid.
     """
     redaction = Redaction(Keep())
-    recorded, remarks = har.entries(text, where, host, redaction)
+    recorded, remarks = har.entries(text, where, hosts[:1], redaction)
     recorded.sort(key=lambda entry: entry.at)
     kept, left = _kept(recorded)
     replaced: Counter[str] = Counter()

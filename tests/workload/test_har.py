@@ -1,5 +1,8 @@
 """HAR files, made by hand as browsers make them."""
 
+import json
+import zipfile
+
 import pytest
 
 from loadtests.errors import UserError
@@ -38,9 +41,9 @@ def test_first_host_becomes_a_workload(har, entry):
 
 def test_host_can_be_chosen(har, entry):
     file = har(entry(f"{SITE}/"), entry("http://localhost:8000/api"))
-    assert requests(convert("har", file, ConvertOptions(host="LOCALHOST:8000"))) == [("GET", "/api", 1, 200)]
+    assert requests(convert("har", file, ConvertOptions(hosts=("LOCALHOST:8000",)))) == [("GET", "/api", 1, 200)]
     with pytest.raises(UserError, match=r"no request to localhost; there are: shop.example, localhost:8000"):
-        convert("har", file, ConvertOptions(host="localhost"))
+        convert("har", file, ConvertOptions(hosts=("localhost",)))
 
 
 def test_content_headers_are_kept(har, entry):
@@ -181,3 +184,43 @@ def test_written_file_is_a_workload(har, entry, tmp_path):
         write(found, output)
     with pytest.raises(UserError, match=r"cannot write .*out.toml: No such file"):
         write(found, tmp_path / "none" / "out.toml")
+
+
+def recorded_with(har, entry, **data):
+    file = har(entry(f"{SITE}/form/", "POST"))
+    recorded = json.loads(file.read_text())
+    recorded["log"]["entries"][0]["request"]["postData"] = {"mimeType": "application/x-www-form-urlencoded", **data}
+    file.write_text(json.dumps(recorded))
+    return file
+
+
+def test_body_in_attached_file(har, entry):
+    file = recorded_with(har, entry, params=[], _file="body.bin")
+    with pytest.raises(UserError, match="1 left out whose body was not recorded"):
+        convert("har", file)
+    (file.parent / "body.bin").write_bytes(b"a=1&b=2")
+    assert convert("har", file).workload.requests[0].body == b"a=1&b=2"
+    with zipfile.ZipFile(archive := file.parent / "all.zip", "w") as opened:
+        opened.write(file, "recording.har")
+        opened.write(file.parent / "body.bin", "body.bin")
+    assert convert("har", archive).workload.requests[0].body == b"a=1&b=2"
+
+
+def test_recording_without_times(har, entry):
+    file = har(entry(f"{SITE}/"))
+    recorded = json.loads(file.read_text())
+    del recorded["log"]["entries"][0]["startedDateTime"]
+    file.write_text(json.dumps(recorded))
+    assert requests(convert("har", file)) == [("GET", "/", 1, 200)]
+    with pytest.raises(UserError, match="was recorded without times; leave out --keep-times"):
+        convert("har", file, ConvertOptions(times=True))
+
+
+def test_several_hosts_name_themselves(har, entry):
+    file = har(entry("http://one.example/t/"), entry("http://two.example/t/"), entry("http://cdn.example/"))
+    found = convert("har", file, ConvertOptions(hosts=("one.example", "two.example")))
+    assert [(one.name, one.headers) for one in found.workload.requests] == [
+        ("GET /t/", (("Host", "one.example"),)),
+        ("GET /t/ (2)", (("Host", "two.example"),)),
+    ]
+    assert "requests to one.example and two.example" in found.remarks
