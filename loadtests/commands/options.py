@@ -75,6 +75,9 @@ PROJECT: dict[str, Any] = {
         Text, typer.Option(help="Command to run once in the project's folder first: 'python manage.py migrate'.")
     ],
     "host_header": Annotated[Text, typer.Option(help="Host header to send, if ALLOWED_HOSTS requires one.")],
+    "header": Annotated[
+        Texts, typer.Option(help="Header of every request: 'X-Forwarded-Proto: https'; may be repeated.")
+    ],
 }
 WEBSOCKETS: dict[str, Any] = {
     "ws_path": Annotated[Text, typer.Option(help="Path of the project's WebSocket endpoint: /ws/chat/.")],
@@ -87,6 +90,9 @@ WEBSOCKETS: dict[str, Any] = {
     ],
     "ws_ready": Annotated[
         Text, typer.Option(help="A connection is ready after a message with this text. The default is immediately.")
+    ],
+    "ws_ticket": Annotated[
+        Text, typer.Option(help="Request for $TICKET in the path, for each connection: 'POST /tickets/ .ticket'.")
     ],
     "ws_header": Annotated[Texts, typer.Option(help="Header of the handshake: 'X-Token: abc'; may be repeated.")],
     "ws_cookie": Annotated[Texts, typer.Option(help="Cookie of the handshake: sessionid=abc; may be repeated.")],

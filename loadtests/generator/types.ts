@@ -76,6 +76,7 @@ export interface Script {
   send: string;
   match: string;
   subprotocols: string[]; // offered in the handshake
+  ticket: string; // how to request one for each connection, or empty
 }
 
 /** A stretch of time of a load; its connections stay open between slices. */
@@ -347,6 +348,7 @@ export interface Target {
   path: string;
   headers: string[]; // name, value, name, value, ...
   subprotocols: string[];
+  ticket?: string; // how to request one, for $TICKET in the path
   compression: boolean; // offered
   masking: boolean;
   traffic: Traffic; // of all WebSockets of a load

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import time
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from loadtests.errors import quoted
 from loadtests.serve.serving import Serving
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 from loadtests.workload import Conversation, Request
-from loadtests.workload.script import ID, ROOM, Script
+from loadtests.workload.script import ID, ROOM, TICKET, Script
 
 WITHIN_S = 5.0  # for each expected message
 CLOSES_WITHIN_S = 1.0  # for the server to close the connection after a handshake without a subprotocol
@@ -53,6 +54,8 @@ class _Broken(Exception):
 
 def _talk(running: Serving, request: Request, path: str, script: Script, identity: str) -> None:
     origin = next((value for name, value in request.headers if name.lower() == "origin"), running.url)
+    if script.ticket:
+        path = path.replace(TICKET, _ticket(running, request, script.ticket))
     handshake = Handshake(path, origin, script.subprotocols, request.headers)
     try:
         with WebsocketClient(running.url, handshake, WITHIN_S) as client:
@@ -73,6 +76,20 @@ def _talk(running: Serving, request: Request, path: str, script: Script, identit
         raise _Broken(f"the handshake was not answered within {WITHIN_S:g} s") from None
     except OSError as error:
         raise _Broken(f"it cannot be reached: {error.strerror or error}") from None
+
+
+def _ticket(running: Serving, handshake: Request, ticket: str) -> str:
+    """Request a ticket with the headers of the handshake."""
+    method, path, place = ticket.split(" ")
+    body = b"" if method == "POST" else None
+    given = running.ask(Request("ticket", method, path, handshake.headers, body), WITHIN_S)
+    try:
+        value = json.loads(given.body)
+        for key in filter(None, place.split(".")):
+            value = value[key]
+    except (ValueError, LookupError, TypeError):
+        raise _Broken(f"{method} {path} answered {given.status} without a ticket") from None
+    return quote(str(value), safe="")
 
 
 def _require_offered(client: WebsocketClient, offered: Sequence[str]) -> None:

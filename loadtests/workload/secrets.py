@@ -14,7 +14,8 @@ REPLACED = "REPLACED"
 # The options whose values a run folder doesn't contain. ``without_secret_headers`` handles the headers of requests, and
 # ``without_accounts`` the accounts in URLs. The secrets of logged-in users stay in the environment
 # (``cleanup.program.SECRET_PREFIX``).
-SECRET_OPTIONS = ("--ws-cookie", "--ws-header", "--ws-subprotocol")
+HEADER = "--header"  # which can be secret
+SECRET_OPTIONS = (HEADER, "--ws-cookie", "--ws-header", "--ws-subprotocol")
 
 # Texts that mark a secret anywhere in a name, after removing all characters except letters and digits.
 _TELLING = re.compile(

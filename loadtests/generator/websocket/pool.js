@@ -169,7 +169,7 @@ export class Pool {
     const { conversation, dialect, request, server } = this;
     // Without a prefix, open the request's own path.
     const path = conversation.prefix === '' ? request.path : dialect.path(conversation, endpoint, room);
-    return { ...server, path, headers: request.headers };
+    return { ...server, path, headers: request.headers, ticket: conversation.script?.ticket };
   }
 
   /** The k-th stream of this process. All streams of the load differ. */

@@ -7,6 +7,7 @@ import { readDelay } from '../read_delay.js';
 import { deflate, inflate } from './deflate.js';
 import { CLOSE, FrameReader, isValidText, PING, PONG, TEXT, Violation } from './frames.js';
 import { Handshake, NotOpened } from './handshake.js';
+import { ticketOf } from './ticket.js';
 import { frame } from './write_frame.js';
 
 /** @import { Socket } from 'node:net' */
@@ -14,6 +15,7 @@ import { frame } from './write_frame.js';
 
 // All connections share this read buffer, because data is handled before the next read.
 const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
+const TICKET = '$TICKET'; // in the path
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
 const CLOSED_WITHIN_MS = 2000; // else the connection is cut
@@ -55,7 +57,7 @@ export class Wire {
     const onread = { buffer: MEMORY, callback: (/** @type {number} */ bytes) => this.onBytes(bytes) };
     /** @type {Socket} */
     this.socket = connect({ host, port, localAddress, noDelay: true, onread });
-    this.socket.on('connect', () => this.write(this.handshake.request));
+    this.socket.on('connect', () => this.begin());
     this.socket.on('error', (/** @type {Error & {code?: string}} */ error) => {
       const own = OWN_LIMITS[error.code ?? ''];
       if (own !== undefined) {
@@ -67,6 +69,18 @@ export class Wire {
       const text = this.state === OPENING ? 'closed in the handshake' : 'closed without a word';
       this.fail({ kind: 'reset', text });
     });
+  }
+
+  begin() {
+    const { target, handshake } = this;
+    if (!target.ticket) {
+      this.write(handshake.request);
+      return;
+    }
+    ticketOf(target, target.ticket).then(
+      (ticket) => this.state === OPENING && this.write(Buffer.from(handshake.request.toString('latin1').replace(TICKET, ticket), 'latin1')),
+      (error) => this.fail({ kind: 'other', text: `no ticket: ${error.message}` }),
+    );
   }
 
   get isOpen() {

@@ -10,10 +10,10 @@ from typing import Any
 from loadtests.errors import UserError, quoted
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ROOM, SCRIPT, Script
-from loadtests.workload.secrets import REPLACED, SECRET_OPTIONS, without_accounts, without_named
+from loadtests.workload.secrets import HEADER, REPLACED, SECRET_OPTIONS, telling, without_accounts, without_named
 
 COOKIE = re.compile(r"[^\s=;,]+=[^\s;,]*")  # RFC 6265, 4.1.1
-NOT_KEPT = {option.removeprefix("--ws-") for option in SECRET_OPTIONS}
+NOT_KEPT = {option.removeprefix("--ws-") for option in SECRET_OPTIONS} - {HEADER}
 HANDSHAKES_OWN = "sec-websocket-"
 
 
@@ -62,7 +62,7 @@ class OwnWebsocket:
         script = Script(
             send=given["send"],
             first=tuple(given.get("first", ())),
-            **{name: given[name] for name in ("match", "ready") if name in given},
+            **{name: given[name] for name in ("match", "ready", "ticket") if name in given},
             subprotocols=tuple(given.get("subprotocol", ())),
         )
         return cls(given["path"], script, tuple(given.get("header", ())), tuple(given.get("cookie", ())))
@@ -123,21 +123,31 @@ class OwnWebsocket:
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
 
     def _pairs(self) -> tuple[tuple[str, str], ...]:
-        pairs = []
-        for header in self.headers:
-            name, colon, value = header.partition(":")
-            if not colon:  # not shown, because it may be a password
-                raise UserError("--ws-header: write a name, a colon and a value: 'X-Token: abc'")
-            if name.strip().lower().startswith(HANDSHAKES_OWN):
-                own = quoted(name.strip())
+        pairs = header_pairs(self.headers, "--ws-header")
+        for name, _ in pairs:
+            if name.lower().startswith(HANDSHAKES_OWN):
+                own = quoted(name)
                 raise UserError(f"--ws-header: {own} is the handshake's own; a subprotocol has --ws-subprotocol")
-            pairs.append((name.strip(), value.strip()))
-        return tuple(pairs)
+        return pairs
 
 
-def without_value(text: str) -> str:
-    """Return a header or cookie without its value."""
+def header_pairs(headers: Sequence[str], option: str) -> tuple[tuple[str, str], ...]:
+    """Split headers such as ``X-Token: abc``.
+
+    Raises:
+        UserError: If one has no colon. The message doesn't contain it, because it may be a password.
+    """
+    parts = [header.partition(":") for header in headers]
+    if not all(colon for _, colon, _ in parts):
+        raise UserError(f"{option}: write a name, a colon and a value: 'X-Token: abc'")
+    return tuple((name.strip(), value.strip()) for name, _, value in parts)
+
+
+def without_value(text: str, option: str = "") -> str:
+    """Return a header or cookie without its value. Values of HEADER are only removed if their names are telling."""
     name, sign, _ = min((text.partition(sign) for sign in ":="), key=lambda parts: len(parts[0]))
+    if option == HEADER and sign and not telling(name):
+        return text
     return f"{name}{sign}{REPLACED}" if sign else REPLACED
 
 
@@ -149,9 +159,9 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
     for argument in arguments:
         option, equals, value = argument.partition("=")
         if kept and kept[-1] in SECRET_OPTIONS:
-            kept.append(without_value(argument))
+            kept.append(without_value(argument, kept[-1]))
         elif equals and option in SECRET_OPTIONS:
-            kept.append(f"{option}={without_value(value)}")
+            kept.append(f"{option}={without_value(value, option)}")
         else:
             kept.append(without_named(without_accounts(argument)))
     return kept
