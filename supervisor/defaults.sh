@@ -39,6 +39,10 @@ export BENCH_UVICORN_PARSER=httptools BENCH_GUNICORN_PARSER=python
 if [ "${BENCH_HTTP_PARSER:-}" = python ]; then BENCH_UVICORN_PARSER=h11; fi
 if [ "${BENCH_HTTP_PARSER:-}" = compiled ]; then BENCH_GUNICORN_PARSER=fast; fi
 
+# LIFESPAN=on: the servers run the lifespan protocol of the ASGI application, which fails without it.
+export BENCH_LIFESPAN="${BENCH_LIFESPAN:-off}" BENCH_GRANIAN_ASGI=asginl
+if [ "$BENCH_LIFESPAN" = on ]; then BENCH_GRANIAN_ASGI=asgi; fi
+
 # A connection is an open file. By default, many shells allow 1024 open files, and far more on request. Only the load
 # generator makes this request itself.
 most=$(ulimit -H -n)

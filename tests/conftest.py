@@ -4,6 +4,8 @@ import os
 import signal
 from collections import Counter
 
+import pytest
+
 # The order of tests, and fixtures that tests of several folders share.
 pytest_plugins = [
     "tests.order",
@@ -17,6 +19,7 @@ pytest_plugins = [
     "tests.fixtures.runs",
     "tests.fixtures.changes",
     "tests.fixtures.served",
+    "tests.fixtures.small_projects",
     "tests.fixtures.websocket_server",
     "tests.fixtures.surveys",
     "tests.fixtures.two_machines",
@@ -26,6 +29,12 @@ os.environ["COLUMNS"] = "160"  # of the terminal: wide enough that nothing print
 
 # A shell script starts what it puts in the background deaf to Ctrl-C, and all that is started from there is deaf, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def no_exported_settings(monkeypatch):
+    """Some conftests export the sample project's settings, and a run of another project would serve these."""
+    monkeypatch.delenv("DJANGO_SETTINGS_MODULE", raising=False)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -35,7 +35,7 @@ class Reason(Enum):
     contract_broken = (
         SETUPS,
         "an answer of the setup differed from the contract",
-        "Run python -m loadtests check <setup>: it prints what differs.",
+        "Read the trial's log. The command check, with the options of this run, prints the differences.",
     )
     stray_deliveries = (
         SETUPS,
@@ -55,8 +55,8 @@ class Reason(Enum):
     )
     did_not_recover = (
         SETUPS,
-        "the server did not recover after an overload or a restart",
-        "Read the end of the server's log. Lower max_rate, so that probes overload the server less.",
+        "the server stopped answering and did not recover",
+        "Read the end of the server's log: a view may block all threads. If a search overloaded it, lower max_rate.",
     )
     connection_lost = (
         MACHINES,

@@ -54,8 +54,11 @@ def command(
         if checked.errors:
             fail("the project doesn't work, so nothing can be compared; read the errors above")
         if checked.only_redirects:
-            fail("every page redirects, so no view was compared; name other pages with --path")
-        different = checked.differences or checked.failed or not any(checked.websocket_failures.values())
+            others = "every page redirects, so no view was compared; name other pages with --path"
+            fail(f"{checked.redirects[0]} ({others})")
+        if checked.failed and not checked.differences:
+            fail(f"{plural(len(checked.failed), 'setup')} did not start")
+        different = checked.differences or not any(checked.websocket_failures.values())
         undelivered = "a message over the project's WebSockets was not delivered"
         fail("the setups answer differently" if different else undelivered)
 
@@ -83,10 +86,12 @@ def print_check(checked: Check, every: bool = True) -> None:
         pages = ", ".join(f"{request.method} {request.path}" for request in checked.varying) if every else ""
         what = pages or plural(len(checked.varying), "page")
         say(f"note: the bodies of {what} vary between requests or starts and are not compared")
+    for name, settings in checked.settings.items():
+        say(f"note: the settings of {name} differ: {'; '.join(settings)}")
     for setup, error in checked.failed:
         _line(setup.name, "bold red", f": {error}\n{error.log}")
     for request, given in checked.errors:
-        _line(checked.compared[0].name, "bold red", f": the answer to {request.method} {request.path} is {given}")
+        _line(checked.compared[0].name, "bold red", f": {request.method} {request.path}: {given}")
     for difference in checked.differences:
         request = difference.request
         _line(difference.setup, "bold red", f": {request.name}: {request.method} {request.path}")
@@ -104,7 +109,7 @@ def print_check(checked: Check, every: bool = True) -> None:
             _line(name, "bold red", f": {sentence}")
         _line(name, "bold", f": {plural(cases, 'WebSocket case')}: {plural(len(broken), 'failure')}")
     number = len(checked.compared)
-    if (number or not checked.websocket_cases) and not checked.errors:
+    if (number or not (checked.websocket_cases or checked.failed)) and not checked.errors:
         out.print(
             f"{plural(len(checked.requests), 'request')} to {'each of ' if number > 1 else ''}"
             f"{plural(number, 'setup')}: "

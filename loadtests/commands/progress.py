@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -21,8 +22,10 @@ from loadtests.records import Result, Second, Trial
 
 if TYPE_CHECKING:
     from loadtests.measure.run import Execution, RunOutcome
+    from loadtests.records.run.folder import Run
 
 
+BROKEN = "contract_broken"  # of loadtests.analyse.reasons
 FIRM_S = 30.0  # of the planned time; after that, the pace so far counts more than the plan
 
 
@@ -185,17 +188,34 @@ def carry_out(execution: Execution, anyway: bool = False) -> tuple[RunOutcome, s
     return found, ""
 
 
-def conclude(found: RunOutcome, why: str) -> None:
+def check_command(run: Run) -> str:
+    """Return the command that shows what differs, if a setup broke the contract, or an empty string."""
+    from loadtests.commands.options import PROJECT, WEBSOCKETS
+
+    broken = {trial.setup for trial in run.trials() if any(one.reason == BROKEN for one in trial.flags)}
+    baseline = next(one.setup for one in run.record.study.entries if one.label == run.record.study.baseline)
+    options = {f"--{name.replace('_', '-')}" for name in ("path", "workload", *PROJECT, *WEBSOCKETS)}
+    kept, words = [], iter(shlex.split(run.record.command))
+    for word in words:
+        if word.partition("=")[0] in options:
+            kept += [word] if "=" in word else [word, next(words, "")]
+    setups = [baseline, *sorted(broken - {baseline})]
+    return f"{called()} check {shlex.join([*setups, *kept])}" if broken else ""
+
+
+def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
     """End a command with the outcome of its run: an error if figures are missing, a warning if some are unverified.
 
     Args:
         found: The outcome.
         why: The reason for an early end, or an empty string.
+        run: The run, to print how to see what differs.
     """
     from loadtests.measure.run import RunOutcome
 
     if found is RunOutcome.FAILED:
-        fail(why or "a setup failed or has no results in a test; see the report")
+        check = check_command(run) if run else ""
+        fail(why or f"a setup failed or has no results in a test; see {check or 'the report'}")
     if why or found is RunOutcome.UNVERIFIED:
         warn(why or "some results are unverified (in brackets); stop other programs and measure again")
 

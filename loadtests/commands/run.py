@@ -167,7 +167,7 @@ def command(
             execution = preparing.resume(resume, progress=announce)
     outcome, why = carry_out(execution, anyway)
     reports.print_report(execution.run, out)
-    conclude(outcome, why)
+    conclude(outcome, why, execution.run)
     if why:
         raise typer.Exit(3)  # other programs used the cores, and trials are missing
 

@@ -7,16 +7,18 @@ sample project's contract, or the user's for their own project.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from loadtests import hosts, setups
 from loadtests.errors import UserError
 from loadtests.serve import scripted
-from loadtests.serve.contract import answers, differing_headers, expectation, meets, show, show_both
+from loadtests.serve.contract import answers, describe, differing_headers, expectation, meets, redirect_of, show_both
 from loadtests.serve.http import Answer, common
 from loadtests.serve.sample_requests import REQUESTS
 from loadtests.serve.serving import NotServing, Serving, serving
@@ -26,11 +28,13 @@ from loadtests.setups.application import Application, sample
 from loadtests.setups.application.progress import Announce
 from loadtests.setups.needs import missing
 from loadtests.workload import Conversation, Request
+from loadtests.workload.secrets import telling, without_accounts
 
 MIN_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
 RECIPE = "fast"  # the origin's recipe, with the same answers at all times
 REFERENCE = "gunicorn"  # Django's views have been written for WSGI for the longest time
 
+SETTINGS = "settings.json"  # in RUN_DIR, written by entry/with_settings.py
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # otherwise the order of sets differs between processes
 
 Start = Callable[[Setup], AbstractContextManager[Serving]]
@@ -57,6 +61,8 @@ class Check:
         websocket_failures: The failures over the user's WebSockets.
         errors: The requests that the user's project answers with a server error or not at all.
         unexpected: The requests with another status than expected.
+        redirects: Those that were redirected, in a sentence.
+        settings: The settings that differ from those of the first setup.
         varying: The requests whose answers from the first setup vary in their bodies, or between two starts.
         logs: The ends of the logs of setups with server errors.
     """
@@ -68,6 +74,8 @@ class Check:
     differences: list[Difference] = dataclasses.field(default_factory=list)
     errors: list[tuple[Request, str]] = dataclasses.field(default_factory=list)
     unexpected: list[tuple[Request, int]] = dataclasses.field(default_factory=list)
+    redirects: list[str] = dataclasses.field(default_factory=list)
+    settings: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     varying: list[Request] = dataclasses.field(default_factory=list)
     logs: dict[str, str] = dataclasses.field(default_factory=dict)
     not_asked: dict[str, Counter[str]] = dataclasses.field(default_factory=dict)
@@ -77,8 +85,7 @@ class Check:
     @property
     def only_redirects(self) -> bool:
         """Whether each request was answered with a redirect that the request doesn't expect."""
-        redirects = [request for request, status in self.unexpected if 300 <= status < 400]
-        return bool(redirects) and len(redirects) == len(self.requests)
+        return bool(self.redirects) and len(self.redirects) == len(self.requests)
 
     @property
     def good(self) -> bool:
@@ -107,6 +114,7 @@ def check(
         UserError: If a named setup can't be started on this machine.
     """
     application = application or sample()
+    application = dataclasses.replace(application, writes_settings=application.own)
     requests, needed, knobs = _fetchable(application, requests)
     found = [setup for setup in found if named or not (application.own and setup.dialect)]
     host = hosts.at("local")
@@ -162,6 +170,7 @@ class _Checker:
     application: Application
     progress: Announce
     result: Check
+    first_settings: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def servable(self, chosen: Sequence[Setup], named: Collection[str]) -> list[Setup]:
         """Return the setups that can be served on this machine, and skip the others.
@@ -219,18 +228,34 @@ class _Checker:
         with start(setup) as server:
             given = answers(server, sent)
             self._talk(setup, server)
+            self._compare_settings(setup, server)
             if self.application.own and any(isinstance(one, str) or one.status >= 500 for one in given):
                 self.result.logs[setup.name] = server.logs()
         return dict(zip([one.name for one in sent], given, strict=True))
+
+    def _compare_settings(self, setup: Setup, server: Serving) -> None:
+        """Note the settings that depend on the server, such as those of a project that tries to import uwsgi."""
+        if not self.application.own or not server.supervised.has(SETTINGS):
+            return
+        given = dict(_flat(json.loads(server.supervised.read(SETTINGS))))
+        if not self.first_settings:
+            self.first_settings.update(given)
+        first = self.first_settings
+        names = [name for name in {**first, **given} if first.get(name) != given.get(name)]
+        if names:
+            values = [f"{name}: {given.get(name, 'absent')} instead of {first.get(name, 'absent')}" for name in names]
+            self.result.settings[setup.name] = [without_accounts(value) for value in values]
 
     def _judge(self, sent: Sequence[Request], given: Answers) -> None:
         """Note which pages the user's project answers with an error or with another status than expected."""
         for one in sent:
             answer = given[one.name]
             if isinstance(answer, str) or answer.status >= max(500, one.status + 1):
-                self.result.errors.append((one, show(answer)))
+                self.result.errors.append((one, describe(answer)))
             elif answer.status != one.status:
                 self.result.unexpected.append((one, answer.status))
+                if redirect := redirect_of(answer, self.application):
+                    self.result.redirects.append(f"{one.method} {one.path} is answered {redirect}")
 
     def _without_varying(self, sent: Sequence[Request], given: Answers, again: Answers) -> Answers:
         """Return the answers without the parts that differ between two starts, and without answers of another kind."""
@@ -261,6 +286,17 @@ class _Checker:
                     self.result.websocket_cases[setup.name] = broken_cases(server, setup.dialect, setup.cannot)
             except NotServing as error:
                 self.result.failed.append((setup, error))
+
+
+def _flat(values: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the settings below a dictionary by name. The entries of a list are settings, too."""
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from _flat(value, f"{name} {key}".strip())
+    elif isinstance(values, list):
+        yield from ((f"{name} {one}", "present") for one in values)
+    elif not telling(name):
+        yield name, str(values)
 
 
 def _alike(reference: Answer | str, given: Answer | str) -> bool:

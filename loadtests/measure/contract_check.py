@@ -75,6 +75,8 @@ def _hint(bench: Bench, request: Request, given: Answer | str) -> str:
     """Return a hint if the user's project refuses the host or the user."""
     if isinstance(given, str):
         return ""
+    if redirect := contract.redirect_of(given, bench.application):
+        return f" ({redirect})"
     if given.status in NOT_SHOWN and any(name == "Cookie" for name, _ in request.headers):
         return "; check the user's permissions and that the session hasn't expired"
     if given.status == 400 and bench.application.own:

@@ -222,7 +222,8 @@ class _Block:
         one.slices.append(WatchedSlice(settle_s, seconds, one.observations[-1].meanwhile))
         overtime = time.monotonic() - begun > settle_s + seconds + OVERTIME_S
         if overtime and not one.server.calm_down(one.healthy_in_s):
-            one.builder.failed(NotServing("did not recover from a slice", one.server.logs()))
+            where = f"{one.planned.entry.label} stopped answering in slice {len(one.slices)}"
+            one.builder.failed(NotServing(where, one.server.logs()))
 
     def _keep(self, one: _Measured) -> None:
         """Combine all slices of a setup."""

@@ -78,6 +78,8 @@ def prepare(
     application, about = _application(options.own, study, progress)
     bench = bench_of(study, application)
     study, left_out = servable(study, bench)
+    if application.alone:
+        study = dataclasses.replace(study, interleave=False, at_once=0)
     bench.require(study)
     progress("preparing the project")
     bench.application.prepare()

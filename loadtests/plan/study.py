@@ -27,7 +27,7 @@ from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share
 from loadtests.records.decode import duration as duration
-from loadtests.setups.reading import HOPLESS
+from loadtests.setups.reading import HOPLESS, find
 from loadtests.workload import Request, SignIn
 
 # A run with this many trials takes days, so a larger number is a mistake.
@@ -143,7 +143,7 @@ class Study:
     def only(self, labels: Sequence[str]) -> Study:
         """Return the study with only these labels, in the study's order.
 
-        A label with the suffix HOPLESS adds that setup.
+        A label with the suffix HOPLESS adds that setup, and the name of another setup adds it.
 
         If the baseline isn't one of them, the first of ``labels`` becomes the baseline.
 
@@ -152,11 +152,10 @@ class Study:
         """
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep, which needs all of its cells; leave out --setups")
-        known = [entry.label for entry in self.entries]
         entries = self.with_hopless().entries
-        for label in labels:
-            if label not in (entry.label for entry in entries):
-                raise unknown(f"setup in {self.name}", label, known)
+        known = {entry.label for entry in entries}
+        others = [label for label in labels if label not in known]
+        entries += tuple(Entry(one.name, one.name, {}) for one in (find(others) if others else ()))
         kept = tuple(
             entry if entry.against in labels else dataclasses.replace(entry, against="")
             for entry in entries

@@ -67,11 +67,9 @@ class Plan:
         Raises:
             UserError: If the load isn't valid.
         """
-        host = self.application.host
-        request = Request(self.path, path=self.path, headers=(("Host", host),) if host else ())
         return Load(
             origin=url,
-            requests=(request,),
+            requests=self.application.addressed([Request(self.path, path=self.path)]),
             rate=self.rate and self.rate * OFF_THE_TICK,
             duration_s=self.duration_s,
             warmup_s=min(WARMUP_S, self.duration_s),

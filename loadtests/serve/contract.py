@@ -13,7 +13,9 @@ from functools import partial
 from loadtests.records.run.run_record import Expectation
 from loadtests.serve.http import VARIES, Answer, ask_again
 from loadtests.serve.serving import Serving
+from loadtests.setups.application import Application
 from loadtests.workload import Request
+from loadtests.workload.secrets import HEADER
 
 TIMEOUT_S = 30.0
 VERIFIED_WITHIN_S = 10.0  # for a request before a trial
@@ -77,6 +79,16 @@ def verified(
         short = not isinstance(given, str) and len(given.body) <= CHECKED_BODY_BYTES
         bodies.append(given.body if not isinstance(given, str) and expected.sha256 and short else None)
     return bodies, broken
+
+
+def redirect_of(given: Answer, application: Application) -> str:
+    """Describe where an answer of the user's project redirects to, or return an empty string if it doesn't."""
+    where = dict(given.headers).get("Location", "")
+    if not where or not 300 <= given.status < 400:
+        return ""
+    secure = application.ssl_redirect and where.startswith("https:")
+    why = f": SECURE_SSL_REDIRECT is on; send what your proxy sends: {HEADER} 'X-Forwarded-Proto: https'"
+    return f"{given.status} to {where}{why if secure else ''}"
 
 
 def describe(given: Answer | str) -> str:

@@ -256,7 +256,8 @@ def _wait(running: Serving) -> None:
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:
         if time.monotonic() > end:
-            raise NotServing(f"was not healthy within {within_s:g} s: {why}", running.logs())
+            longer = "; a longer limit is --load-timeout 5m" if running.application.own else ""
+            raise NotServing(f"was not healthy within {within_s:g} s: {why}{longer}", running.logs())
         time.sleep(health.LOOK_EVERY_S)
     if running.workers == 1:
         return

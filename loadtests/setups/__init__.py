@@ -3,7 +3,7 @@
 from loadtests.setups.knobs import (
     FETCHING,
     KNOBS,
-    SAMPLES,
+    SERVERS,
     bind,
     database,
     given,
@@ -41,7 +41,7 @@ __all__ = [
     "MAX_REQUESTS",
     "OFFERS",
     "RELOAD",
-    "SAMPLES",
+    "SERVERS",
     "WEBSOCKET",
     "Setup",
     "bind",

@@ -22,6 +22,8 @@ CANNOT = {
     "sync-consumer": "run a synchronous consumer of Channels",
     "json-consumer": "run a JSON consumer of Channels",
     "compression": "compress the messages of a WebSocket",
+    "lifespan": "run the lifespan protocol, which the project's ASGI application needs",
+    "forwarded": "pass on the X-Forwarded headers of a request",
 }
 
 # Features that few servers have, needed only if a test asks for them: the words of `offers=`.

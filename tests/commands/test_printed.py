@@ -55,7 +55,7 @@ ALL = [
         (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
         (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
         # Of a project whose answers are errors, or of WebSockets alone, there is no number of differences.
-        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: the answer to GET / is 500 text/html 'Server Error'"]),
+        (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET /: 500 text/html 'Server Error'"]),
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],
 )

@@ -101,6 +101,11 @@ class Streaming(Work):
     def setup_features(self) -> frozenset[str]:
         return frozenset({HTTP})
 
+    def with_requests(self, requests: Sequence[Request]) -> Self:
+        """Return the work with the first request's path as the endpoint, and the second one's for the others."""
+        path, *others = (request.path for request in requests)
+        return dataclasses.replace(self, path=path, meanwhile=others[0] if others else self.meanwhile)
+
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
         return True
 

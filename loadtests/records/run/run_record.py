@@ -76,6 +76,7 @@ class OwnProject:
     asgi: Annotated[str | None, about("Its ASGI application.")]
     middleware: Annotated[int, about("The number of its middleware.")]
     packages: Annotated[dict[str, str], about("The versions of its packages.")]
+    settings: Annotated[str | None, about("Its settings: the module, with the class of django-configurations.")] = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.options.get("app"), str):

@@ -40,6 +40,11 @@ class Application:
         own: Whether it is the user's project, not the sample project.
         websocket: The WebSockets of the user's project.
         base: The project that a change is compared with.
+        lifespan: Whether the ASGI application needs the lifespan protocol.
+        headers: The headers of every request that doesn't have them.
+        ssl_redirect: Whether SECURE_SSL_REDIRECT is on.
+        alone: Whether only one of its setups can run at the same time.
+        writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
     """
 
     directory: Path
@@ -55,6 +60,11 @@ class Application:
     own: bool = False
     websocket: OwnWebsocket | None = None
     base: Application | None = None
+    lifespan: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
+    ssl_redirect: bool = False
+    alone: bool = False
+    writes_settings: bool = False
 
     @property
     def environment(self) -> dict[str, str]:
@@ -66,6 +76,7 @@ class Application:
             "DJANGO_SETTINGS_MODULE": self.settings,
             "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
+        given |= {"BENCH_LIFESPAN": "on" if self.lifespan else ""}
         no_knob = {"PYTHON": ""} if self.own else {}  # PYTHON selects one of the sample project's environments
         return {**no_knob, **self.env, **{name: value for name, value in given.items() if value}}
 
@@ -77,16 +88,20 @@ class Application:
         """
         if setup.base and self.base is not None:
             return self.base.environment_for(dataclasses.replace(setup, base=False))
-        if not setup.hopless:
-            return self.environment
-        if not self.own:
-            return {**self.environment, "HOPLESS": "1"}
-        return {
-            **self.environment,
-            "ASGI_APP": "with_hopless:application",
-            "SERVED_WITH_HOPLESS": self.asgi or "",
-            "PYTHONPATH": entry_first(self.environment),
-        }
+        env = self.environment
+        if setup.hopless and not self.own:
+            env["HOPLESS"] = "1"
+        elif setup.hopless:
+            env |= {"SERVED_WITH_HOPLESS": self.asgi or "", "PYTHONPATH": entry_first(env)}
+            env["ASGI_APP"] = "with_hopless:application"
+        if self.writes_settings:
+            app = "WSGI_APP" if setup.interface == "wsgi" else "ASGI_APP"
+            env |= {"SERVED_WITH_SETTINGS": env.get(app, ""), app: "with_settings:application"}
+            env["PYTHONPATH"] = entry_first(self.environment)
+        module = env.get("ASGI_APP", "").partition(":")[0]
+        if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
+            env["ASGI_APP"] = str(ENTRY / env["ASGI_APP"])  # it takes other modules for parts of a package in APP_DIR
+        return env
 
     def obstacle(self, setup: Setup) -> str | None:
         """Return why the setup can't serve the project on this machine, or None if it can."""
@@ -101,6 +116,9 @@ class Application:
             return "it serves the WebSockets of the sample project and of its peers, and no other"
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
+        lifespan = {"lifespan"} if self.lifespan and setup.interface == "asgi" else set()
+        if why := setup.refuses({"forwarded", *lifespan} if any(map(_is_forwarded, self.headers)) else lifespan):
+            return why
         if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
             return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
         if (lacks := setups.missing(setup, self.bin)) is not None:
@@ -132,7 +150,8 @@ class Application:
         if self.websocket is None:
             raise UserError("it talks over WebSockets; say with --ws-path and --ws-send where, and what")
         conversation = self.websocket.scripted(load.conversation)
-        return dataclasses.replace(load, requests=(self.websocket.request(self.host),), conversation=conversation)
+        requests = self.addressed([self.websocket.request(self.host)])
+        return dataclasses.replace(load, requests=requests, conversation=conversation)
 
     def _no_websockets(self, setup: Setup) -> str | None:
         """Return why the setup can't serve the user's WebSockets, or None if it can."""
@@ -141,15 +160,15 @@ class Application:
         return setup.refuses({WEBSOCKET}) if WEBSOCKET in setup.cannot else None
 
     def addressed(self, requests: Sequence[Request]) -> tuple[Request, ...]:
-        """Return the requests with the project's host, except requests that have a Host header."""
-        if self.host is None:
-            return tuple(requests)
-        return tuple(
-            request
-            if any(name.lower() == "host" for name, _ in request.headers)
-            else dataclasses.replace(request, headers=(("Host", self.host), *request.headers))
-            for request in requests
-        )
+        """Return the requests with the project's host and headers, if they don't have others of the same name."""
+        added = ((("Host", self.host),) if self.host else ()) + self.headers
+
+        def with_headers(request: Request) -> Request:
+            own = {name.lower() for name, _ in request.headers}
+            missing = tuple((name, value) for name, value in added if name.lower() not in own)
+            return dataclasses.replace(request, headers=(*missing, *request.headers)) if missing else request
+
+        return tuple(map(with_headers, requests))
 
     def prepare(self) -> None:
         """Run ``before``, also for the base, and end the processes that it leaves running.
@@ -172,9 +191,17 @@ class Application:
             raise UserError(f"{shown!r} failed (exit status {ended.status}): {why}")
 
 
+def _is_forwarded(header: tuple[str, str]) -> bool:
+    return header[0].lower().startswith(("x-forwarded-", "forwarded"))
+
+
 def entry_first(env: Mapping[str, str]) -> str:
     """Return the PYTHONPATH of these variables and of this process, after the benchmark's entry points."""
-    return os.pathsep.join(filter(None, [str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH")]))
+    return path_of(str(ENTRY), env.get("PYTHONPATH"), os.environ.get("PYTHONPATH"))
+
+
+def path_of(*folders: str | None) -> str:
+    return os.pathsep.join(filter(None, folders))
 
 
 def sample(bin: Path | None = None) -> Application:

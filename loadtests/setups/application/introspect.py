@@ -2,49 +2,129 @@
 
 Arguments:
 
-- ``interface=module:name``: an entry point to import.
+- ``manage=run``: run manage.py up to its command, which may name the settings and extend the path.
+- ``wsgi=module:name`` and ``asgi=module:name``: an entry point to import.
 - ``works=check``: also check the URLs and run ``manage.py check``.
 - ``works=answer``: also request a page.
 - ``page=/shop/`` and ``host=example.org``: that page.
 
-The script exits with the reason if one of these fails. The JSON object has ``django`` and ``python`` (versions),
-``debug``, ``wsgi`` and ``asgi`` (from the settings, as ``module:name`` or null) and ``middleware`` (the number). The
-script imports nothing from this package, because the package isn't installed in the project's environment.
+The script exits with the reason if one of these fails. ``main`` has the keys of the JSON object. The script imports
+nothing from this package, because the package isn't installed in the project's environment.
 """
 
+import asyncio
+import contextlib
 import importlib
+import importlib.util
 import json
+import os
 import platform
+import runpy
 import sys
+import traceback
+from typing import Any, Iterator  # noqa: UP035 - the project's Python may be old
+
+LIFESPAN_S = 10.0
+LISTENS = "0A"  # a state in /proc/net/tcp
+MODULE, CLASS = "DJANGO_SETTINGS_MODULE", "DJANGO_CONFIGURATION"
 
 
-def main(arguments: "list[str]") -> None:
+def main(arguments: "list[str]") -> "dict[str, Any]":
+    """Load the project and describe it."""
+    before, path = dict(os.environ), list(sys.path)
+    given = dict(text.split("=", 1) for text in arguments)
+    named: dict[str, str] = {}  # the settings that each file names
+    if given.pop("manage", ""):
+        with _naming(named, "manage.py"):
+            _run_manage()
+        os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
+        if MODULE not in os.environ:
+            sys.exit("manage.py names no settings module; name it with --settings")
+    # What manage.py adds for itself, and the servers need as well.
+    added = {name: value for name, value in os.environ.items() if name not in before}
+    folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]
+    # Before django.setup(), as in a server: the entry point may name other settings, or read a file of variables.
+    for interface in ("wsgi", "asgi"):
+        if interface in given:
+            module, _, name = given[interface].partition(":")
+            with _naming(named, f"{interface}.py"):
+                application = getattr(importlib.import_module(module), name or "application")
+
     import django
     from django.conf import settings
 
+    if os.environ.get(CLASS):
+        with contextlib.suppress(ImportError):
+            importlib.import_module("configurations.importer").install()
     django.setup()
-    given = dict(text.split("=", 1) for text in arguments)
-    works, page, host = given.pop("works", ""), given.pop("page", "/"), given.pop("host", "127.0.0.1")
-    for entry_point in given.values():
-        module, _, name = entry_point.partition(":")
-        getattr(importlib.import_module(module), name or "application")
+    works = given.get("works")
     if works:
         _check()
     if works == "answer":
-        _answer(page, host)
-    print(
-        "of the project: "
-        + json.dumps(
-            {
-                "python": platform.python_version(),
-                "django": django.get_version(),
-                "debug": bool(settings.DEBUG),
-                "wsgi": _entry_point(getattr(settings, "WSGI_APPLICATION", None)),
-                "asgi": _entry_point(getattr(settings, "ASGI_APPLICATION", None)),
-                "middleware": len(settings.MIDDLEWARE),
-            }
-        )
-    )
+        _answer(given.get("page", "/"), given.get("host", "127.0.0.1"))
+    return {
+        "python": platform.python_version(),
+        "django": django.get_version(),
+        "debug": bool(settings.DEBUG),
+        "settings": getattr(settings, "CONFIGURATION", None) or settings.SETTINGS_MODULE,
+        "wsgi": _entry_point("wsgi"),
+        "asgi": _entry_point("asgi"),
+        "middleware": len(settings.MIDDLEWARE),
+        "ssl_redirect": bool(settings.SECURE_SSL_REDIRECT),
+        "named": named,
+        "environment": added,
+        "path": folders,
+        "unapplied": _unapplied() if works == "answer" else 0,
+        "ports": _ports(),
+        "lifespan": _lifespan(application) if "asgi" in given else False,
+    }
+
+
+@contextlib.contextmanager
+def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
+    """Note the settings that a file names while it runs, also if the environment names others."""
+    kind: Any = type(os.environ)
+    setdefault, set_item = kind.setdefault, kind.__setitem__
+    found: dict[str, str] = {}
+
+    def noting_setdefault(self: Any, name: str, value: Any = None) -> Any:
+        found.setdefault(name, value)
+        return setdefault(self, name, value)
+
+    def noting_set_item(self: Any, name: str, value: Any) -> None:
+        found[name] = value
+        set_item(self, name, value)
+
+    kind.setdefault, kind.__setitem__ = noting_setdefault, noting_set_item
+    try:
+        yield
+    finally:
+        kind.setdefault, kind.__setitem__ = setdefault, set_item
+    if found.get(MODULE):
+        named[file] = ".".join(filter(None, [found[MODULE], found.get(CLASS)]))
+
+
+class _Reached(BaseException):
+    """The command of manage.py would start now."""
+
+
+def _run_manage() -> None:
+    from django.core.management import ManagementUtility
+
+    def reached(self: Any) -> None:
+        raise _Reached
+
+    execute, ManagementUtility.execute = ManagementUtility.execute, reached
+    argv, sys.argv = sys.argv, ["manage.py", "check"]
+    try:
+        runpy.run_path(os.path.abspath("manage.py"), run_name="__main__")
+    except _Reached:
+        pass
+    except (Exception, SystemExit):
+        if MODULE not in os.environ:
+            raise
+    finally:
+        ManagementUtility.execute, sys.argv = execute, argv
 
 
 def _check() -> None:
@@ -60,15 +140,115 @@ def _check() -> None:
 def _answer(page: str, host: str) -> None:
     from django.test import Client
 
-    status = Client(SERVER_NAME=host).get(page).status_code
-    if status >= 500:
-        sys.exit(f"it answers GET {page} with {status}")
+    try:
+        status = Client(SERVER_NAME=host).get(page).status_code
+    except Exception as error:
+        if not _unapplied():
+            raise
+        why = f"{type(error).__name__}: {error}"
+    else:
+        if status < 500:
+            return
+        why = str(status)
+    count = _unapplied()
+    lacks = f"; {count} migrations are not applied" if count > 1 else "; 1 migration is not applied" if count else ""
+    sys.exit(f"it answers GET {page} with {why}{lacks}".replace("\n", " "))
 
 
-def _entry_point(dotted: "str | None") -> "str | None":
-    """Convert the settings' ``mysite.wsgi.application`` to ``mysite.wsgi:application``."""
-    return ":".join(dotted.rsplit(".", 1)) if dotted else None
+def _unapplied() -> int:
+    """Return the number of migrations that the default database lacks, or 0 if that isn't known."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+    from django.db.migrations.loader import MigrationLoader
+
+    try:
+        name = connection.settings_dict["NAME"]
+        if connection.vendor == "sqlite" and not connection.is_in_memory_db() and not os.path.exists(name):
+            return len(MigrationLoader(None).graph.nodes)  # connecting would create the file
+        executor = MigrationExecutor(connection)
+        return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except Exception:  # no database, or a custom backend
+        return 0
+
+
+def _ports() -> "list[int]":
+    """Return the ports that the project listens on, except those that the kernel has chosen."""
+    sockets, found = set(), set()
+    for file in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            sockets.add(os.readlink(f"/proc/self/fd/{file}"))
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError), open(f"/proc/self/net/{table}", encoding="ascii") as lines:
+            for _, local, _, state, *_, inode in (line.split()[:10] for line in list(lines)[1:]):
+                if state == LISTENS and f"socket:[{inode}]" in sockets:
+                    found.add(int(local.rpartition(":")[2], 16))
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as limits:
+        first = int(limits.read().split()[0])
+    return sorted(port for port in found if port < first)
+
+
+def _lifespan(application: Any) -> bool:
+    """Return whether the application takes part in the lifespan protocol: it confirms the startup."""
+    sent: list[str] = []
+
+    async def run() -> None:
+        waiting = [{"type": "lifespan.shutdown"}, {"type": "lifespan.startup"}]
+
+        async def receive() -> "dict[str, str]":
+            if not waiting:
+                await asyncio.sleep(LIFESPAN_S)
+            return waiting.pop()
+
+        async def send(message: "dict[str, str]") -> None:
+            sent.append(message["type"])
+
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": {}}
+        await asyncio.wait_for(application(scope, receive, send), LIFESPAN_S)
+
+    with contextlib.suppress(BaseException):  # most applications refuse the scope with an error
+        asyncio.run(run())
+    return "lifespan.startup.complete" in sent
+
+
+def _entry_point(interface: str) -> "str | None":
+    """Return the entry point of the settings, or one next to the modules that they name, as ``module:name``."""
+    from django.conf import settings
+
+    named = [getattr(settings, f"{name}_APPLICATION", None) or "" for name in (interface.upper(), "WSGI", "ASGI")]
+    if named[0]:
+        return ":".join(named[0].rsplit(".", 1))
+    modules = [dotted.rpartition(".")[0] for dotted in named[1:]]
+    for module in [*modules, os.environ.get(MODULE, ""), getattr(settings, "ROOT_URLCONF", "")]:
+        package = module
+        while package:
+            package = package.rpartition(".")[0]
+            name = f"{package}.{interface}" if package else interface
+            if _exists(name):
+                return f"{name}:application"
+    return None
+
+
+def _exists(name: str) -> bool:
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    # A package of the same name may be installed.
+    return bool(spec and spec.origin and ("." in name or os.path.dirname(spec.origin) == os.getcwd()))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    status: Any = 0
+    try:
+        print("of the project: " + json.dumps(main(sys.argv[1:])))
+    except SystemExit as ended:
+        status = ended.code or 0
+        if not isinstance(status, int):
+            print(status, file=sys.stderr)
+            status = 1
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # threads of the project may never end

@@ -11,28 +11,31 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from loadtests import files
 from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
+from loadtests.formatting import plural, series
 from loadtests.records.decode import duration
-from loadtests.setups import FETCHING, SAMPLES, Setup, environment, require_knobs, without_servers
+from loadtests.setups import SERVERS, Setup, environment, require_knobs, without_servers
 from loadtests.setups.application import overlay
-from loadtests.setups.application.base import Application, entry_first, sample
-from loadtests.setups.application.own_websocket import OwnWebsocket
+from loadtests.setups.application.base import Application, entry_first, path_of, sample
+from loadtests.setups.application.own_websocket import OwnWebsocket, header_pairs, without_value
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.workload import Request
-from loadtests.workload.secrets import without_accounts, without_named
+from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
+SETTINGS = "DJANGO_SETTINGS_MODULE"
 MARK = "of the project: "  # the start of introspect.py's line
+FACTS = ("python", "django", "debug", "settings", "middleware")  # of introspect.py, for run.json
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables for supervisor/defaults.sh, not for the project.
-SETS_UP_SERVERS = {*SAMPLES, "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"} - {"REDIS_URL", *FETCHING}
+SETS_UP_SERVERS = {"PYTHON", "PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Options:
     env_file: Path | None = None
     before: str = ""
     host: str = ""
+    header: Sequence[str] = ()
     load_timeout: str = LOAD_TIMEOUT
     websocket: OwnWebsocket | None = None
     base: Path | None = None
@@ -58,6 +62,7 @@ class Options:
         """Return the options for run.json: absolute paths, and no secrets of WebSockets."""
         values = {name: value for name, value in vars(self).items() if value != getattr(Options, name, None)}
         kept = {name: str(value.absolute()) if isinstance(value, Path) else value for name, value in values.items()}
+        kept |= {"header": [without_value(one, HEADER) for one in self.header]} if self.header else {}
         kept |= {"before": without_named(without_accounts(self.before))} if self.before else {}
         return kept if self.websocket is None else {**kept, "websocket": self.websocket.to_dict()}
 
@@ -74,6 +79,8 @@ class Options:
             options[name] = Path(options[name])
         if "websocket" in options:
             options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
+        if any(REPLACED in one for one in options.get("header", ())):
+            raise UserError("it was begun with a secret --header, whose value is not kept; start a new run")
         return cls(**options)
 
 
@@ -121,25 +128,38 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     Raises:
         UserError: If a part is missing or doesn't load.
     """
-    before = _words(options.before)
+    before, headers = _words(options.before), _headers(options.header)
     within_s = _load_timeout(options.load_timeout)
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
         raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
+    own = series(sorted(env.keys() & SERVERS))
     # Write nothing into the project, not even byte code.
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
-    settings = options.settings or env.get("DJANGO_SETTINGS_MODULE") or _settings(directory)
+    settings = options.settings or env.get(SETTINGS) or os.environ.get(SETTINGS, "")
     python, remarks = _python(options, directory)
+    if own:
+        remarks.append(
+            f"the servers ignore {own} in {options.env_file}; set what they use in this command's environment"
+        )
     named = {"wsgi": options.wsgi, "asgi": options.asgi}
     for interface, text in named.items():
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
-    load = functools.partial(_load, directory, settings, env, within_s)
+    load = functools.partial(_load, directory, within_s)
     # before its command or services run, the project may lack a database
     works = "check" if before or services else "answer"
-    facts = load(python, {**named, "works": works, "page": page, "host": options.host.partition(":")[0]})
-    entry_points = {name: named[name] or facts[name] or _default_entry(directory, settings, name) for name in named}
+    asked = {"manage": "run", **named, "works": works, "page": page, "host": options.host.partition(":")[0]}
+    first = load({**env, **({SETTINGS: settings} if settings else {})}, python, asked)
+    env |= first["environment"]
+    settings = settings or env[SETTINGS]
+    if first["path"]:
+        env["PYTHONPATH"] = path_of(*first["path"], env.get("PYTHONPATH"), os.environ.get("PYTHONPATH"))
+    if count := first["unapplied"]:
+        many = f"{plural(count, 'migration')} {'are' if count > 1 else 'is'} not applied"
+        remarks.append(f"{many}; apply them with --setup-command 'python manage.py migrate'")
+    entry_points = {name: named[name] or first[name] for name in named}
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
         entry_points["asgi"] = "plain_asgi:application"
@@ -148,8 +168,15 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
     remarks += servers.left_out
     # Load it again with the environment that will serve it.
-    facts.update(load(servers.bin / "python", entry_points))
-    facts.update(entry_points, packages=overlay.versions(servers.bin / "python"))
+    served = load({**env, SETTINGS: settings}, servers.bin / "python", entry_points)
+    facts = {**{name: served[name] for name in FACTS}, **entry_points}
+    facts["packages"] = overlay.versions(servers.bin / "python")
+    names = {**first["named"], **served["named"]}
+    others = series([f"{file} names {name}" for file, name in names.items() if name != facts["settings"]])
+    remarks.insert(0, f"the settings are {facts['settings']}{others and f', but {others}'}")
+    if served["ports"]:
+        ports = series(list(map(str, served["ports"])))
+        remarks.append(f"the project itself opens port {ports}, so its setups can't run side by side")
     if facts["debug"]:
         remarks.append("DEBUG is on: the run measures it, but don't use it in production")
     base = None
@@ -172,6 +199,10 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
             own=True,
             websocket=options.websocket,
             base=base.application if base else None,
+            lifespan=served["lifespan"],
+            headers=headers,
+            alone=bool(served["ports"]),
+            ssl_redirect=served["ssl_redirect"],
         ),
         tuple(remarks),
         facts,
@@ -238,6 +269,13 @@ def _words(command: str) -> tuple[str, ...]:
         raise UserError(f"--setup-command {command}: {error}") from None
 
 
+def _headers(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    try:
+        return Request("header", path="/", headers=header_pairs(given, HEADER)).headers
+    except UserError as error:
+        raise UserError(f"{HEADER}: {str(error).removeprefix(f'{HEADER}: ').removeprefix('headers: ')}") from None
+
+
 def _load_timeout(text: str) -> float:
     try:
         return duration(text)
@@ -256,15 +294,6 @@ def _directory(app: Path) -> Path:
         what = f"it is in {', '.join(str(folder) for folder in below)}" if below else "nor is it one folder below"
         raise UserError(f"{app}: there is no manage.py in it; {what}: name the folder that has it")
     return below[0].absolute()
-
-
-def _settings(directory: Path) -> str:
-    """Return the settings module that manage.py names."""
-    text = (directory / "manage.py").read_text(encoding="utf-8", errors="replace")
-    match = re.search(r"""DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']""", text)
-    if match is None:
-        raise UserError(f"{directory / 'manage.py'} names no settings module; name it with --settings")
-    return match[1]
 
 
 def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
@@ -288,19 +317,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     ]
 
 
-def _default_entry(directory: Path, settings: str, interface: str) -> str | None:
-    """Return the module that startproject creates next to the settings."""
-    package = settings.split(".")[:-1]
-    while package:
-        if directory.joinpath(*package, f"{interface}.py").is_file():
-            return f"{'.'.join(package)}.{interface}:application"
-        package = package[:-1]
-    return None
-
-
-def _load(
-    directory: Path, settings: str, env: dict[str, str], within_s: float, python: Path, asked: dict[str, Any]
-) -> dict[str, Any]:
+def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, asked: dict[str, Any]) -> dict[str, Any]:
     """Load the project with this Python, and return introspect.py's answer to ``asked``.
 
     End the processes that it starts.
@@ -309,9 +326,8 @@ def _load(
     script = Path(__file__).with_name("introspect.py").read_text(encoding="utf-8")
     arguments = [f"{name}={text}" for name, text in asked.items() if text]
     inherited = without_servers(program.public_environment(os.environ))
-    environment = {**inherited, **env, "DJANGO_SETTINGS_MODULE": settings}
     try:
-        ended = program.run([python, "-c", script, *arguments], within_s, directory, environment)
+        ended = program.run([python, "-c", script, *arguments], within_s, directory, {**inherited, **env})
     except subprocess.TimeoutExpired:
         raise UserError(
             f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"

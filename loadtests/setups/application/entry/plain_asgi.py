@@ -1,5 +1,11 @@
 """Django's own ASGI application, for a project that has no asgi.py. Found through PYTHONPATH."""
 
+import importlib
+import os
+
+if "DJANGO_CONFIGURATION" in os.environ:
+    importlib.import_module("configurations.importer").install()
+
 from django.core.asgi import get_asgi_application
 
 application = get_asgi_application()

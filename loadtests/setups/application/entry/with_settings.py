@@ -1,0 +1,15 @@
+"""The application that SERVED_WITH_SETTINGS names. Its effective settings are in a file. Found through PYTHONPATH."""
+
+import importlib
+import json
+import os
+from pathlib import Path
+
+module, _, name = os.environ["SERVED_WITH_SETTINGS"].partition(":")
+application = getattr(importlib.import_module(module), name)
+
+from django.conf import settings  # noqa: E402 - the application may need to choose the settings first
+
+COMPARED = ("DEBUG", "INSTALLED_APPS", "MIDDLEWARE", "DATABASES", "CACHES")
+text = json.dumps({name: getattr(settings, name) for name in COMPARED}, default=str)
+Path(os.environ["RUN_DIR"], "settings.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,148 @@
+"""Situations of real projects, as small projects."""
+
+import pytest
+
+from loadtests.errors import UserError
+from loadtests.setups.application.project import Options, find
+
+pytestmark = pytest.mark.slow
+
+# manage.py reads a file, as with python-decouple or django-environ, and finds its package in src/.
+FROM_A_FILE = """
+from pathlib import Path
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "src"))
+for line in (HERE / ".env").read_text().split():
+    os.environ.setdefault(*line.split("=", 1))
+"""
+PRODUCTION = {"src/site1/prod.py": "from site1.settings import *\nWHICH = 'prod'\n"}
+# A stand-in for django-configurations: settings in classes, found by an importer that the entry points install.
+CONFIGURATIONS = {
+    "configurations/__init__.py": "",
+    "configurations/importer.py": """
+        import importlib, os, sys
+        from django.core.exceptions import ImproperlyConfigured
+        ready = []
+        def install():
+            if ready:
+                return
+            ready.append(True)
+            module = importlib.import_module(os.environ["DJANGO_SETTINGS_MODULE"])
+            chosen = getattr(module, os.environ["DJANGO_CONFIGURATION"])
+            vars(module).update({name: getattr(chosen, name) for name in dir(chosen) if name.isupper()})
+            module.CONFIGURATION = f"{module.__name__}.{chosen.__name__}"
+        """,
+}
+CLASSES = """
+class Dev:
+    WHICH = "dev"
+class Prod:
+    WHICH = "prod"
+"""
+
+
+def installed(interface, name):
+    return f"""
+import os
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site1.settings")
+os.environ.setdefault("DJANGO_CONFIGURATION", "{name}")
+from configurations import importer
+importer.install()
+from django.core.{interface} import get_{interface}_application
+application = get_{interface}_application()
+"""
+
+
+def fails(*arguments, **options):
+    with pytest.raises(UserError) as error:
+        find(Options(*arguments, **options), [])
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_exported_settings_are_served(small, monkeypatch):
+    folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": ""})
+    assert "manage.py names no settings module; name it with --settings" in fails(folder)
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "site1.prod")
+    found = find(Options(folder), [])
+    assert found.facts["settings"] == found.application.environment["DJANGO_SETTINGS_MODULE"] == "site1.prod"
+    assert found.remarks[0] == "the settings are site1.prod"
+    assert found.application.asgi == "site1.asgi:application"
+    assert found.application.environment["PYTHONPATH"].startswith(f"{folder}/src")
+
+
+def test_manage_py_may_read_settings_from_a_file(small):
+    file = "DJANGO_SETTINGS_MODULE=site1.prod\nTOKEN=x\n"
+    folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": file})
+    found = find(Options(folder), [])
+    assert found.facts["settings"] == "site1.prod"
+    assert found.application.environment["TOKEN"] == "x"
+    assert find(Options(folder, settings="site1.settings"), []).remarks[0] == (
+        "the settings are site1.settings, but manage.py names site1.prod"
+    )
+
+
+@pytest.mark.parametrize("exported", ["Prod", ""])
+def test_settings_in_classes(small, monkeypatch, exported):
+    entries = {f"site1/{one}.py": installed(one, "Prod") for one in ("wsgi", "asgi")}
+    line = f"{NAMED_CLASS}; from configurations import importer; importer.install()"
+    folder = small(settings=CLASSES, named=line, files={**CONFIGURATIONS, **entries})
+    if exported:
+        monkeypatch.setenv("DJANGO_CONFIGURATION", exported)
+    found = find(Options(folder), [])
+    served, other = (
+        ("Prod", "manage.py names site1.settings.Dev")
+        if exported
+        else (
+            "Dev",
+            "wsgi.py names site1.settings.Prod and asgi.py names site1.settings.Prod",
+        )
+    )
+    assert found.facts["settings"] == f"site1.settings.{served}"
+    assert found.remarks[0] == f"the settings are site1.settings.{served}, but {other}"
+    assert exported or found.application.environment["DJANGO_CONFIGURATION"] == "Dev"
+
+
+NAMED_CLASS = (
+    'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "{}"); os.environ.setdefault("DJANGO_CONFIGURATION", "Dev")'
+)
+
+
+def test_entry_point_next_to_manage_py_in_a_package(small):
+    top = {"settings.py": 'from site1.settings import *\nROOT_URLCONF = "urls"\nWSGI_APPLICATION = None\n'}
+    top |= {"urls.py": "from site1.urls import *\n", "wsgi.py": "from site1.wsgi import *\n", "__init__.py": ""}
+    found = find(Options(small(files=top), settings="settings"), [])
+    assert found.application.wsgi == "wsgi:application"
+    assert found.application.asgi == "plain_asgi:application"
+
+
+def test_thread_that_never_ends(small):
+    code = "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()"
+    assert find(Options(small(code=code), load_timeout="30s"), []).application.own
+
+
+MODEL = {
+    "shop/__init__.py": "",
+    "shop/models.py": "from django.db import models\nclass Thing(models.Model): pass\n",
+    "shop/migrations/__init__.py": "",
+    "shop/migrations/0001_initial.py": (
+        "from django.db import migrations, models\nclass Migration(migrations.Migration):\n"
+        "    operations = [migrations.CreateModel('Thing', [('id', models.BigAutoField(primary_key=True))])]\n"
+    ),
+}
+
+
+def test_unapplied_migrations_are_counted(small):
+    things = 'path("things/", lambda request: HttpResponse(__import__("shop.models").models.Thing.objects.count())), '
+    folder = small(settings='INSTALLED_APPS = ["shop"]\n', views=things, files=MODEL)
+    assert find(Options(folder), []).remarks[-1] == (
+        "1 migration is not applied; apply them with --setup-command 'python manage.py migrate'"
+    )
+    assert not (folder / "db.sqlite3").exists()
+    with pytest.raises(UserError, match="no such table: shop_thing; 1 migration is not applied"):
+        find(Options(folder), [], page="/things/")
+
+
+def test_message_of_a_project_that_exits(small):
+    code = "print('PAYMENT_KEY is missing', file=__import__('sys').stderr); raise SystemExit(3)"
+    assert fails(small(code=code)).endswith("PAYMENT_KEY is missing")

@@ -1,0 +1,142 @@
+"""Situations of real projects on real servers, through the commands that users run."""
+
+import json
+
+import pytest
+
+from loadtests.serve import contract
+
+pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
+
+SECURE = "SECURE_SSL_REDIRECT = True\nSECURE_PROXY_SSL_HEADER = ('HTTP_X_FORWARDED_PROTO', 'https')\n"
+BY_PROXY = ("--header", "X-Forwarded-Proto: https")
+LIFESPAN = """
+import os
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site1.settings")
+from django.core.asgi import get_asgi_application
+django, started = get_asgi_application(), []
+async def application(scope, receive, send):
+    if scope["type"] != "lifespan":
+        assert started
+        return await django(scope, receive, send)
+    for does in ("startup", "shutdown"):
+        assert (await receive())["type"] == f"lifespan.{does}"
+        started.append(does)
+        await send({"type": f"lifespan.{does}.complete"})
+"""
+
+
+def test_redirect_to_https(command, small):
+    folder = small(settings=SECURE)
+    code, _, errors = command("check", "gunicorn", "uvicorn", "--app", folder)
+    assert code == 1
+    assert "GET / is answered 301 to https://127.0.0.1:" in errors
+    assert "SECURE_SSL_REDIRECT is on; send what your proxy sends: --header 'X-Forwarded-Proto: https'" in errors
+    code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi", "--app", folder, *BY_PROXY)
+    assert code == 0, printed + errors
+    errors = command("check", "waitress", "--app", folder, *BY_PROXY)[2]
+    assert "waitress: it cannot pass on the X-Forwarded headers" in errors
+
+
+def test_redirect_to_https_stops_a_run(refused, small, tmp_path):
+    output = ("--output", tmp_path / "run")
+    said = refused("run", "--quick", "--setups", "gunicorn", "--app", small(settings=SECURE), *output)
+    assert "200 is needed (301 to https://127.0.0.1:" in said
+    assert "SECURE_SSL_REDIRECT is on" in said
+
+
+def test_lifespan_runs_where_it_can(command, small):
+    folder = small(files={"site1/asgi.py": LIFESPAN})
+    code, printed, errors = command("check", "gunicorn,uvicorn,granian-asgi,gunicorn-asgi,hypercorn", "--app", folder)
+    assert code == 0, printed + errors
+    assert "daphne: it cannot run the lifespan protocol" in command("check", "daphne", "--app", folder)[2]
+
+
+def test_settings_that_depend_on_the_server(command, small):
+    code = """
+import importlib.util, sys
+if "gunicorn" in sys.modules:
+    MIDDLEWARE.append("django.middleware.http.ConditionalGetMiddleware")
+    DATABASES["default"].update(CONN_MAX_AGE=600, PASSWORD="hunter2")
+"""
+    _, printed, _ = command("check", "uvicorn", "gunicorn", "--app", small(settings=code))
+    [line] = [line for line in printed.splitlines() if "settings of gunicorn differ" in line]
+    assert "MIDDLEWARE django.middleware.http.ConditionalGetMiddleware: present instead of absent" in line
+    assert "DATABASES default CONN_MAX_AGE: 600 instead of 0" in line
+    assert "hunter2" not in printed
+
+
+def test_project_without_asgi_py_in_a_package(command, small):
+    settings = 'from site1.settings import *\nROOT_URLCONF = "urls"\nWSGI_APPLICATION = "wsgi.application"\n'
+    top = {"urls.py": "from site1.urls import *\n", "wsgi.py": "from site1.wsgi import *\n", "__init__.py": ""}
+    own = ("--app", small(files={**top, "settings.py": settings}), "--settings", "settings")
+    code, printed, errors = command("check", "granian-asgi,granian-wsgi,uvicorn", *own)
+    assert code == 0, printed + errors
+
+
+def test_tenants_by_host(command, small, tmp_path):
+    code = """
+def tenant(request):
+    return HttpResponse(request.get_host())
+"""
+    folder = small(settings='ALLOWED_HOSTS = ["one.example", "two.example"]\n', code=code, views='path("t/", tenant), ')
+    workload = tmp_path / "tenants.toml"
+    hosts = "".join(
+        f'[[requests]]\nname = "{host}"\npath = "/t/"\nheaders = {{ Host = "{host}" }}\n'
+        for host in ("one.example", "two.example")
+    )
+    workload.write_text(hosts)
+    code, printed, errors = command("check", "gunicorn", "uvicorn", "--app", folder, "--workload", workload)
+    assert code == 0, printed + errors
+    assert "note:" not in printed.replace("note: the settings", "")
+
+
+def test_blocked_view_is_named(command, small, monkeypatch):
+    monkeypatch.setattr(contract, "TIMEOUT_S", 2.0)
+    folder = small(views='path("block/", lambda request: __import__("time").sleep(600)), ')
+    code, printed, _ = command("check", "gunicorn", "--app", folder, "--path", "/", "--path", "/block/")
+    assert code == 1
+    assert "gunicorn: GET /block/: no answer (timed out)" in printed
+
+
+TICKETS = """
+import json, os, secrets
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site1.settings")
+from django.core.asgi import get_asgi_application
+django, tickets = get_asgi_application(), set()
+async def application(scope, receive, send):
+    if scope["path"] == "/ticket/" and scope["method"] == "POST":
+        tickets.add(ticket := secrets.token_urlsafe())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        return await send({"type": "http.response.body", "body": json.dumps({"ticket": ticket}).encode()})
+    if scope["type"] != "websocket":
+        return await django(scope, receive, send)
+    await receive()
+    await send({"type": "websocket.accept"})
+    if (ticket := scope["query_string"].decode().removeprefix("ticket=")) not in tickets:
+        return await send({"type": "websocket.close", "code": 4403})
+    tickets.remove(ticket)
+    while (message := await receive())["type"] == "websocket.receive":
+        await send({"type": "websocket.send", "text": message["text"]})
+"""
+STUDY = """
+setups = ["uvicorn"]
+blocks = 1
+[tests.echo]
+rate = 20
+connections = 4
+duration = "500ms"
+"""
+
+
+def test_each_connection_has_its_own_ticket(command, small, tmp_path):
+    own = ("--app", small(files={"site1/asgi.py": TICKETS}), "--ws-path", "/ws/?ticket=$TICKET", "--ws-send", "$ID")
+    code, printed, _ = command("check", "uvicorn", *own)
+    assert code == 1
+    assert "closed with 4403" in printed
+    (study := tmp_path / "echo.toml").write_text(STUDY)
+    folder = tmp_path / "run"
+    options = (*own, "--ws-ticket", "POST /ticket/ .ticket", "--output", folder, "--ignore-busy")
+    command("run", study, *options)
+    [trial] = [json.loads(file.read_text()) for file in (folder / "trials").glob("*.json")]
+    assert (trial["result"]["ok"], trial["result"]["errors"]) == (10, {})
