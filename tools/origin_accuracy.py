@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from loadtests import engines, hosts
 from loadtests.cleanup import program
+from loadtests.engines.base import Watch
 from loadtests.serve.http import ask
 from loadtests.workload import Load, Request
 
@@ -82,7 +83,7 @@ def measure(rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float 
             warmup_s=WARMUP_S,
             core=client_core,
         )
-        result = engines.get("openloop").run(load, on_start=lambda: _play(port, latency_s))
+        result = engines.get("openloop").run(load, Watch(on_start=lambda: _play(port, latency_s)))
         counts = json.loads(_admin(port, "current_count"))
     [client] = result.generator
     beyond_ms = {key: round((result.service_time_ms[key] or 0.0) - latency_s * 1000, 3) for key in ("p50", "p99")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
@@ -13,12 +14,42 @@ from loadtests.workload import Feature, Load
 
 OnSecond = Callable[[Second], None]
 ShouldStop = Callable[[], bool]
-OnStart = Callable[[], None]
-OnEnd = Callable[[], None]
+OnMoment = Callable[[], None]
 
 
 class EngineError(UserError):
     """The engine can't run, or failed. The text has one line."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Watch:
+    """Functions that an engine calls during a load.
+
+    Args:
+        on_second: Gets each row of the timeline immediately.
+        should_stop: Is called several times per second. If it returns true, the load ends, and outstanding requests
+            count as unfinished.
+        on_start: Is called once, after the warm-up and right before the measured load starts.
+        on_end: Is called once, at the end of the billed part (see ``Result``).
+    """
+
+    on_second: OnSecond | None = None
+    should_stop: ShouldStop = lambda: False
+    on_start: OnMoment = lambda: None
+    on_end: OnMoment = lambda: None
+
+    def shared_with(self, another: OnSecond) -> Watch:
+        """Return the same functions, with another one that also gets each second."""
+
+        def both(second: Second) -> None:
+            another(second)
+            if self.on_second is not None:
+                self.on_second(second)
+
+        return dataclasses.replace(self, on_second=both)
+
+
+UNWATCHED = Watch()
 
 
 class Joining(Protocol):
@@ -65,23 +96,8 @@ class Engine(Protocol):
             UserError: If the engine can't generate the load.
         """
 
-    def run(
-        self,
-        load: Load,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
-        on_start: OnStart | None = None,
-        on_end: OnEnd | None = None,
-    ) -> Result:
+    def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         """Generate the load and measure it. All processes have ended when this method returns or raises an error.
-
-        Args:
-            load: The load.
-            on_second: Gets each row of the timeline immediately.
-            should_stop: Is called several times per second. If it returns true, the load ends, and outstanding requests
-                count as unfinished.
-            on_start: Is called once, after the warm-up and right before the measured load starts.
-            on_end: Is called once, at the end of the billed part (see ``Result``).
 
         Raises:
             EngineError: If the engine fails.
@@ -149,13 +165,7 @@ class PreparedLoad(Protocol):
         """
 
     def measure(
-        self,
-        duration_s: float,
-        *,
-        settle_s: float = 0.0,
-        grace_s: float | None = None,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
+        self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
         """Generate the load for ``settle_s`` and ``duration_s`` seconds, and measure only the latter.
 
@@ -165,8 +175,7 @@ class PreparedLoad(Protocol):
             duration_s: The measured seconds.
             settle_s: The seconds before them.
             grace_s: The time for outstanding requests at the end. The default is ``Load.grace``.
-            on_second: See ``Engine.run``.
-            should_stop: See ``Engine.run``.
+            watch: Its functions for the start and the end aren't called, because the caller knows these moments.
 
         Returns:
             Whether some outstanding requests were not answered in the grace period.

@@ -26,8 +26,7 @@ import msgspec
 
 from loadtests.engines import load_token
 from loadtests.engines.base import EngineError, Others
-from loadtests.engines.generator_process import GeneratorProcess, start, wait_for
-from loadtests.engines.timeline import Event
+from loadtests.engines.generator_process import Event, GeneratorProcess, start, wait_for
 from loadtests.errors import UserError, shown, shown_end
 from loadtests.files import ROOT
 from loadtests.hosts import deploy, wire

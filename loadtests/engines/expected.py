@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from loadtests import hosts
 from loadtests.engines import load_token
 from loadtests.engines.cluster import MASTER, Cluster, Here, Worker
-from loadtests.engines.generator_process import GeneratorProcess, start, wait_for
-from loadtests.engines.timeline import Event
+from loadtests.engines.generator_process import Event, GeneratorProcess, start, wait_for
 from loadtests.errors import UserError, called, shown
 from loadtests.files import ROOT
 from loadtests.formatting import plural

@@ -11,14 +11,15 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from loadtests.engines.base import EngineError, ShouldStop
-from loadtests.engines.timeline import Event
+from loadtests.engines.base import UNWATCHED, EngineError, ShouldStop
 from loadtests.errors import UserError
 from loadtests.hosts.error_tail import ErrorTail
 from loadtests.hosts.wire import Lines
 from loadtests.observe.cores import pinned
+
+Event = dict[str, Any]
 
 POLL_S = 0.1
 # after all processes are ready, the time until their common start: the message must reach all of them
@@ -147,7 +148,7 @@ def results(processes: Sequence[GeneratorProcess]) -> list[Event]:
 
 
 def events(
-    processes: Sequence[GeneratorProcess], until: str, limit_s: float, should_stop: ShouldStop | None = None
+    processes: Sequence[GeneratorProcess], until: str, limit_s: float, should_stop: ShouldStop = UNWATCHED.should_stop
 ) -> Iterator[Event]:
     """Yield the events of all processes until each has sent the event ``until``. This event becomes its ``last``.
 
@@ -171,7 +172,7 @@ def events(
                         yield event
             if time.monotonic() > deadline:
                 raise EngineError(f"the load generator hangs: it didn't send {until} within {limit_s:.0f} s")
-            if not stopping and should_stop is not None and should_stop():
+            if not stopping and should_stop():
                 stopping = True
                 for process in processes:
                     process.write({"stop": True})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from loadtests.engines import node, require_able
-from loadtests.engines.base import OnEnd, OnSecond, OnStart, ShouldStop
+from loadtests.engines.base import UNWATCHED, Watch
 from loadtests.errors import UserError
 from loadtests.records.result import NOTHING, Figures, Result
 from loadtests.workload import Feature, Load
@@ -57,17 +57,10 @@ class Loadtest:
             except UnicodeDecodeError:
                 raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8; use openloop") from None
 
-    def run(
-        self,
-        load: Load,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
-        on_start: OnStart | None = None,
-        on_end: OnEnd | None = None,
-    ) -> Result:
+    def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # before anything is started
         with node.running(self, load.processes, load.core) as generator:
-            prepared = generator.make(load, on_second, should_stop, on_start, on_end)
+            prepared = generator.make(load, watch)
             measured = prepared.result()
         own: Figures = prepared.parts[0]["own_ms"] or dict(NOTHING)
         closed = load.rate is None

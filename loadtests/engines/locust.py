@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loadtests.engines import cluster, require_able
-from loadtests.engines.base import EngineError, OnEnd, OnSecond, OnStart, Others, ShouldStop
-from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
-from loadtests.engines.merge_journeys import merge_journeys
-from loadtests.engines.timeline import Event, Timeline
+from loadtests.engines.base import UNWATCHED, EngineError, Others, Watch
+from loadtests.engines.generator_process import Event, GeneratorProcess, common_start, events, results, start, wait_for
+from loadtests.engines.merge import Timeline, merge
 from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.workload import Feature, Load, Users
@@ -73,14 +72,7 @@ class Locust:
         if users.sign_in is not None:
             users.sign_in.secret()
 
-    def run(
-        self,
-        load: Load,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
-        on_start: OnStart | None = None,
-        on_end: OnEnd | None = None,
-    ) -> Result:
+    def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # before anything is started
         users = _users(load)
         timeline = Timeline(load.processes)
@@ -93,16 +85,16 @@ class Locust:
                 process.write({"start": begin + process.ahead_ms / 1000})
             takes_s = load.warmup_s + load.duration_s + load.timeout_s
             limit_s = begin - time.monotonic() + takes_s + OVERTIME_S
-            moments = {"held": on_start, "over": on_end}
+            moments = {"held": watch.on_start, "over": watch.on_end}
             with cluster.understood(processes):
-                for event in events(processes, "result", limit_s, should_stop):
+                for event in events(processes, "result", limit_s, watch.should_stop):
                     if event["event"] == "second":
-                        timeline.add(event, on_second)
+                        timeline.add(event, watch.on_second)
                     # All share one clock, so the first process that starts or ends the measured time is enough.
                     elif (on_moment := moments.pop(event["event"], None)) is not None:
                         on_moment()
-                timeline.over(on_second)
-                return merge_journeys(self.name, users, results(processes), timeline.rows())
+                timeline.over(watch.on_second)
+                return merge(self.name, results(processes), timeline.rows(), users=users)
 
     @contextlib.contextmanager
     def _injectors(self, load: Load) -> Iterator[Sequence[GeneratorProcess]]:

@@ -1,4 +1,4 @@
-"""Combine the measurements of several processes to one result."""
+"""Combine the measurements of several processes to one result, and their seconds to one timeline."""
 
 from __future__ import annotations
 
@@ -6,28 +6,32 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from loadtests.engines.base import OnSecond
 from loadtests.formatting import plural
 from loadtests.records import (
     Connections,
     Deliveries,
     Generator,
     Handshakes,
+    Journeys,
     LeftClients,
     RequestResult,
     Result,
     Second,
     Streams,
 )
+from loadtests.records.heat import heat
 from loadtests.records.histogram import Histogram
 from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES, Figures
-from loadtests.workload import Request
+from loadtests.workload import Request, Users
 
 Part = Mapping[str, Any]
 """What one process measured, of one thing."""
+Spreads = dict[str, "Spread"]
 
 COUNTS = ("planned", "sent", "completed", "ok")
 KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay in the result
@@ -37,14 +41,77 @@ DELIVERY_COUNTS = (
 DELIVERY_TIMES = {"lag": "lag", "last": "last", "reading_lag": "reading"}  # with the generator's names
 STREAM_COUNTS = ("begun", "whole", "broken", "unanswered", "cut", "answered", "events", "in_time", "missing", "most")
 CONNECTION_COUNTS = ("requested", "opened", "refused", "lost", "sent_bytes", "received_bytes")
+JOURNEY_COUNTS = ("completed", "broken_off", "under_way_first", "under_way_last")
+METHODS = ("GET", "POST")
 
 
-def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], requests: Sequence[Request]) -> Result:
-    """Combine the results of the processes (``Measured`` in generator/types.ts)."""
+class Timeline:
+    """Combine the seconds of several processes and slices."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self.parts: defaultdict[int, list[Part]] = defaultdict(list)
+        self.reported: Counter[int] = Counter()  # second -> number of reported parts
+
+    def add(self, second: Part, on_second: OnSecond | None) -> None:
+        """Add a process's part of a second, and report the second when all its parts have arrived."""
+        t = second["t"]
+        self.parts[t].append(second)
+        if len(self.parts[t]) - self.reported[t] == self.processes:
+            self._report(t, on_second)
+
+    def over(self, on_second: OnSecond | None) -> None:
+        """Report the last seconds at the end of a slice, if some processes have no part of them."""
+        for t, parts in sorted(self.parts.items()):
+            if len(parts) > self.reported[t]:
+                self._report(t, on_second)
+
+    def _report(self, t: int, on_second: OnSecond | None) -> None:
+        if on_second is not None:
+            on_second(_row(t, self.parts[t][self.reported[t] :]))
+        self.reported[t] = len(self.parts[t])
+
+    def rows(self) -> tuple[Second, ...]:
+        """Return all seconds."""
+        return tuple(_row(t, parts) for t, parts in sorted(self.parts.items()))
+
+
+def _row(t: int, parts: Sequence[Part]) -> Second:
+    times = functools.reduce(Histogram.__add__, (Histogram.decode(part["hdr"]) for part in parts))
+    p50, p95, p99 = (
+        None if (value := times.percentile(percent)) is None else value / 1000 for percent in (50.0, 95.0, 99.0)
+    )
+    ends = sum((Counter(part["ends"]) for part in parts), Counter[str]())
+    return Second(
+        t=t,
+        **sums(parts, ("sent", "completed", "ok", "errors")),
+        p50_ms=p50,
+        p95_ms=p95,
+        p99_ms=p99,
+        heat=heat(times),
+        ends=dict(sorted(ends.items())),
+    )
+
+
+def merge(
+    engine: str,
+    parts: Sequence[Part],
+    timeline: Sequence[Second],
+    requests: Sequence[Request] = (),
+    users: Users | None = None,
+) -> Result:
+    """Combine the results of the processes: ``Measured`` in generator/types.ts, and ``Recorder.measured`` in
+    loadtests/journeys/injector/recorder.py for users.
+    """
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
+    duration_s = max(part["duration_s"] for part in parts)
     deliveries, delivery_times = merged_deliveries(parts)
     streams, stream_times = merged_streams(parts, 0)
     slow_streams, _ = merged_streams(parts, 1)
+    journeys, journey_times = _merged_journeys(parts, users, duration_s) if users else (None, {})
+    mix = {one.name: [part["requests"][index] for part in parts] for index, one in enumerate(requests)}
+    if len(mix) == 1:  # the whole result is that request's
+        mix = {}
     handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
     examples: dict[str, str] = {}
     for part in parts:
@@ -52,17 +119,14 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
     if deliveries is not None and deliveries.stray:
         astray = plural(deliveries.stray, "message")
         examples.setdefault("wrong-body", f"{astray} reached the wrong connections")
-    kept = {name: spreads[name] for name in KEPT} | delivery_times | stream_times
-    shares = [
-        of_request(request.name, [part["requests"][index] for part in parts]) for index, request in enumerate(requests)
-    ]
+    kept = {name: spreads[name] for name in KEPT} | delivery_times | stream_times | journey_times
     return Result(
         engine=engine,
         **sums(parts, (*COUNTS, "billed", "unfinished", "waited")),
         errors=_errors(parts),
         outage_ms=_outage_ms(parts),
         answers_in_a_row=_answers_in_a_row(parts),
-        duration_s=max(part["duration_s"] for part in parts),
+        duration_s=duration_s,
         rate=math.fsum(part["rate"] for part in parts),
         response_time_ms=spreads["response_time"].figures(),
         service_time_ms=spreads["service_time"].figures(),
@@ -74,9 +138,10 @@ def merge(engine: str, parts: Sequence[Part], timeline: Sequence[Second], reques
         timeline=tuple(timeline),
         histograms={name: spread.histogram.encode() for name, spread in kept.items()},
         generator=tuple(_generator(part) for part in parts),
-        requests=tuple(shares) if len(shares) > 1 else (),
+        requests=_shares(_routes(parts, "{method} {route}") if users else mix),
         deliveries=deliveries,
         connections=merged_connections(parts),
+        journeys=journeys,
         streams=streams,
         slow_streams=slow_streams,
         handshakes=Handshakes(**sums(handshakes, ("full", "resumed"))) if handshakes else None,
@@ -117,7 +182,19 @@ def _generator(part: Part) -> Generator:
     return Generator(**part["generator"], **own, **machine)
 
 
-def of_request(name: str, shares: Sequence[Part]) -> RequestResult:
+def _routes(parts: Sequence[Part], name: str) -> dict[str, list[Part]]:
+    """Group the routes of users' journeys by a name, such as ``{method}``."""
+    groups: dict[str, list[Part]] = {}
+    for route in itertools.chain.from_iterable(part["routes"] for part in parts):
+        groups.setdefault(name.format_map(route), []).append(route)
+    return groups
+
+
+def _shares(groups: Mapping[str, Sequence[Part]]) -> tuple[RequestResult, ...]:
+    return tuple(_of_request(name, shares) for name, shares in groups.items())
+
+
+def _of_request(name: str, shares: Sequence[Part]) -> RequestResult:
     """Combine one request of several (``Share`` in generator/types.ts)."""
     counts = sums(shares, COUNTS)
     errors = _errors(shares)
@@ -130,7 +207,39 @@ def of_request(name: str, shares: Sequence[Part]) -> RequestResult:
     )
 
 
-def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, dict[str, Spread]]:
+def _merged_journeys(parts: Sequence[Part], users: Users, duration_s: float) -> tuple[Journeys, Spreads]:
+    """Combine the users' journeys, and their times by the names of histograms."""
+    shares = [part["journeys"] for part in parts]
+    by_method = _routes(parts, "{method}")
+    methods = {method: by_method[method] for method in METHODS if method in by_method}
+    times = {name.lower(): Spread.merged(one["response_time"] for one in own) for name, own in methods.items()}
+    durations = Spread.merged(share["duration"] for share in shares)
+    journeys = Journeys(
+        users=users.users,
+        arrivals=users.arrivals,
+        **sums(shares, JOURNEY_COUNTS),
+        duration_ms=durations.figures(),
+        methods=_shares(methods),
+        **_littles_law(users, duration_s, shares),
+    )
+    return journeys, {**times, "journey": durations}
+
+
+def _littles_law(users: Users, duration_s: float, shares: Sequence[Part]) -> dict[str, Any]:
+    """Think and wait time by request, and the requests per second that follow from them."""
+    ended, thought_s, waited_s = sums(shares, ("ended_requests", "thought_s", "waited_s")).values()
+    if not ended or not duration_s:
+        return dict.fromkeys(("think_ms", "wait_ms", "ended_per_s", "expected_per_s"))
+    by_request_s = (thought_s + waited_s) / ended
+    return {
+        "think_ms": thought_s * 1000 / ended,
+        "wait_ms": waited_s * 1000 / ended,
+        "ended_per_s": ended / duration_s,
+        "expected_per_s": users.users / by_request_s if users.users and by_request_s else None,
+    }
+
+
+def merged_deliveries(parts: Sequence[Part]) -> tuple[Deliveries | None, Spreads]:
     """Combine the deliveries, and their times by the names of histograms. Return None if there are no receivers."""
     found = [part["deliveries"] for part in parts if part["deliveries"] is not None]
     if not found:
@@ -182,7 +291,7 @@ def merged_connections(parts: Sequence[Part]) -> Connections | None:
     )
 
 
-def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, dict[str, Spread]]:
+def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, Spreads]:
     """Combine the streams of events at a place, and their times by the names of histograms.
 
     Returns:
@@ -204,7 +313,7 @@ def merged_streams(parts: Sequence[Part], place: int) -> tuple[Streams | None, d
     return streams, {"first_event": first, "event_delay": delay, **left_times}
 
 
-def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, dict[str, Spread]]:
+def _left(parts: Sequence[Part]) -> tuple[LeftClients | None, Spreads]:
     """Combine the clients that left in the middle of their streams."""
     if not parts:
         return None, {}

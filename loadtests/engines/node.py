@@ -13,11 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from loadtests.engines import cluster, require_able
-from loadtests.engines.base import Engine, EngineError, OnEnd, OnSecond, OnStart, Others, ShouldStop
-from loadtests.engines.generator_process import GeneratorProcess, common_start, events, results, start, wait_for
+from loadtests.engines.base import UNWATCHED, Engine, EngineError, Others, Watch
+from loadtests.engines.generator_process import Event, GeneratorProcess, common_start, events, results, start, wait_for
 from loadtests.engines.job import job
-from loadtests.engines.merge import merge
-from loadtests.engines.timeline import Event, Timeline
+from loadtests.engines.merge import Timeline, merge
 from loadtests.files import ROOT
 from loadtests.records import Result
 from loadtests.setups import environment
@@ -99,23 +98,14 @@ class NodeGenerator:
         spun = {process.machine: process.spin() for process in self._processes}
         return {machine: seconds for machine, seconds in spun.items() if seconds is not None}
 
-    def make(
-        self,
-        load: Load,
-        on_second: OnSecond | None,
-        should_stop: ShouldStop | None,
-        on_start: OnStart | None,
-        on_end: OnEnd | None,
-    ) -> NodeLoad:
+    def make(self, load: Load, watch: Watch) -> NodeLoad:
         """Generate a load in one piece. See ``base.Engine.run``."""
         prepared = self.prepare(load)
         if load.warmup_s:
             prepared.warm_up(load.warmup_s)
-        if on_start is not None:
-            on_start()
-        prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
-        if on_end is not None:
-            on_end()
+        watch.on_start()
+        prepared.measure(load.duration_s, watch=watch)
+        watch.on_end()
         return prepared
 
 
@@ -142,13 +132,7 @@ class NodeLoad:
         self._slice(SchedulePart(seconds, 0.0, seconds), SchedulePart(0.0), draw, self._load.grace)
 
     def measure(
-        self,
-        duration_s: float,
-        *,
-        settle_s: float = 0.0,
-        grace_s: float | None = None,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
+        self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
         load = self._load
         # All slices together keep the rate. Each has its part of one schedule for measuring and of another for
@@ -157,7 +141,7 @@ class NodeLoad:
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
         measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
         grace_s = load.grace if grace_s is None else grace_s
-        in_vain = self._slice(settling, measured, load.moments(MEASURED), grace_s, on_second, should_stop)
+        in_vain = self._slice(settling, measured, load.moments(MEASURED), grace_s, watch)
         self._slices += 1
         self._measured_s += duration_s
         return in_vain
@@ -175,8 +159,7 @@ class NodeLoad:
         measured: SchedulePart,
         arrival_seed: int | None,
         grace_s: float,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
+        watch: Watch = UNWATCHED,
     ) -> bool:
         if self._load.conversation is not None:
             self._send({"reopen": True})
@@ -195,12 +178,12 @@ class NodeLoad:
             process.write({"load": self._name, "slice": {**options, "start": start_ms}})
         limit_s = begin - time.monotonic() + settling.lasts_s + measured.lasts_s + grace_s + OVERTIME_S
         with cluster.understood(self._processes):
-            for event in events(self._processes, "over", limit_s, should_stop):
+            for event in events(self._processes, "over", limit_s, watch.should_stop):
                 if event["event"] == "sends":
                     self._pass_on(event)
                 else:
-                    self._timeline.add(event, on_second)
-            self._timeline.over(on_second)
+                    self._timeline.add(event, watch.on_second)
+            self._timeline.over(watch.on_second)
             return any(process.last["inVain"] for process in self._processes)
 
     def _pass_on(self, event: Event) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from contextlib import AbstractContextManager
 
 from loadtests.engines import node, require_able
-from loadtests.engines.base import OnEnd, OnSecond, OnStart, Others, ShouldStop
+from loadtests.engines.base import UNWATCHED, Others, Watch
 from loadtests.errors import unknown
 from loadtests.records.result import Result
 from loadtests.workload import Feature, Load
@@ -59,17 +59,10 @@ class Openloop:
     def generator(self, processes: int = 1, core: int | None = None) -> AbstractContextManager[node.NodeGenerator]:
         return node.running(self, processes, core, self.others)
 
-    def run(
-        self,
-        load: Load,
-        on_second: OnSecond | None = None,
-        should_stop: ShouldStop | None = None,
-        on_start: OnStart | None = None,
-        on_end: OnEnd | None = None,
-    ) -> Result:
+    def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # before anything is started
         with self.generator(load.processes, load.core) as generator:
-            return generator.make(load, on_second, should_stop, on_start, on_end).result()
+            return generator.make(load, watch).result()
 
 
 ENGINE = Openloop()

@@ -10,7 +10,7 @@ from typing import Any
 
 from loadtests.analyse import readings, reasons, validity
 from loadtests.analyse.overload import slices_pile_up
-from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.base import Watch
 from loadtests.measure.searches import judge
 from loadtests.measure.searches.capacity import CapacitySearch, LimitedBy, Probe, Purpose, SearchedCapacity
 from loadtests.measure.searches.judge import Judgement, Outcome, ProbeFigures
@@ -25,7 +25,7 @@ ON_THEIR_WAY = 0.01  # the share of the due requests that may not have been sent
 OF = {"lag": LAG, "delay": EVENT_DELAY}  # the other times that a limit can apply to
 CONFIRMING = 3  # long probes to settle a rate that short ones found: this rate, and a rate on either side
 
-RunLoad = Callable[[Load, OnSecond, ShouldStop], Result]
+RunLoad = Callable[[Load, Watch], Result]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _probe(load: Load, objective: Objective, run_load: RunLoad) -> tuple[Result,
         seconds.append(second)
         lost = lost or judge.lost(seconds, _rate(load, seconds), load.duration_s, objective)
 
-    result = run_load(load, watch, lambda: lost is not None)
+    result = run_load(load, Watch(watch, lambda: lost is not None))
     return result, lost
 
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import LoadMaker, OnEnd, OnStart, PreparedLoad, SlicingEngine
+from loadtests.engines.base import LoadMaker, OnMoment, PreparedLoad, SlicingEngine
 from loadtests.hosts import ConnectionLost
 from loadtests.measure.bench import Bench
 from loadtests.measure.contract_check import verified
@@ -212,7 +212,7 @@ class _Block:
         first_s = one.planned.test.work.slice_grace_s
         grace_s = None if first_s is None else slices.grace(first_s, one.in_vain)
 
-        def make(begin: OnStart, end: OnEnd) -> None:
+        def make(begin: OnMoment, end: OnMoment) -> None:
             begin()
             one.in_vain += one.load.measure(seconds, settle_s=settle_s, grace_s=grace_s)
             end()

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from loadtests.analyse import validity
-from loadtests.engines.base import OnEnd, OnStart
+from loadtests.engines.base import OnMoment
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
 from loadtests.measure.load_watch import LoadWatch
@@ -72,7 +72,7 @@ def ended(before: Mapping[int, Usage], after: Mapping[int, Usage]) -> list[Usage
 def observe_load(
     bench: Bench,
     server: Serving,
-    make: Callable[[OnStart, OnEnd], None],
+    make: Callable[[OnMoment, OnMoment], None],
     settle_s: float = 0.0,
     left_after_s: float = 0.0,
 ) -> LoadObservation:

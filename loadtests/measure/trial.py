@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from loadtests.engines import EngineError
-from loadtests.engines.base import OnEnd, OnSecond, OnStart, PreparedLoad, ShouldStop, SlicingEngine
+from loadtests.engines.base import OnMoment, OnSecond, PreparedLoad, SlicingEngine, Watch
 from loadtests.hosts import ConnectionLost
 from loadtests.measure import capacity
 from loadtests.measure.bench import Bench
@@ -25,7 +25,7 @@ from loadtests.observe import conditions, processes
 from loadtests.observe.processes import Usage
 from loadtests.plan.database_times import left_after_s
 from loadtests.plan.objective import Objective, SearchPlan
-from loadtests.records import Deployment, Meanwhile, Process, Result, Second, Trial
+from loadtests.records import Deployment, Meanwhile, Process, Result, Trial
 from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
@@ -101,7 +101,7 @@ class _TrialRun:
             return [self._deployed(load, test.work.deployment)]
         everything = [*self.server.parts(), *self.bench.host.parts()]
         at_rest = self.bench.host.usage(everything, self.server.folder) if test.needs_memory_at_rest else None
-        measured = self._measure(load, self.on_second)
+        measured = self._measure(load, Watch(self.on_second))
         used = measured.observed.processes
         self._keep(measured, used if at_rest is None else processes.since_rest(used, at_rest, measured.steps))
         return [measured]
@@ -111,23 +111,21 @@ class _TrialRun:
         self.builder.gauges = measured.observed.gauges
         self.builder.meanwhile = measured.observed.meanwhile
 
-    def _measure(self, load: Load, on_second: OnSecond, should_stop: ShouldStop | None = None) -> _Measured:
+    def _measure(self, load: Load, watch: Watch) -> _Measured:
         """Run one load in one piece."""
         engine = self.bench.engine(self.planned.test.engine)
         if load.conversation is not None and isinstance(engine, SlicingEngine):
-            return self._conversation(engine, load, on_second, should_stop)
+            return self._conversation(engine, load, watch)
         results: list[Result] = []
         observed = observe_load(
             self.bench,
             self.server,
-            lambda begin, end: results.append(engine.run(load, on_second, should_stop, begin, end)),
+            lambda begin, end: results.append(engine.run(load, dataclasses.replace(watch, on_start=begin, on_end=end))),
             left_after_s=left_after_s(self.planned.test.services, load.duration_s),
         )
         return _Measured(results[0], observed)
 
-    def _conversation(
-        self, engine: SlicingEngine, load: Load, on_second: OnSecond, should_stop: ShouldStop | None
-    ) -> _Measured:
+    def _conversation(self, engine: SlicingEngine, load: Load, watch: Watch) -> _Measured:
         """Run one load over WebSockets, and observe it while the connections are open.
 
         Closing them uses CPU and frees memory, which isn't part of the load.
@@ -138,9 +136,9 @@ class _TrialRun:
             if load.warmup_s:
                 prepared.warm_up(load.warmup_s)
 
-            def make(begin: OnStart, end: OnEnd) -> None:
+            def make(begin: OnMoment, end: OnMoment) -> None:
                 begin()
-                prepared.measure(load.duration_s, on_second=on_second, should_stop=should_stop)
+                prepared.measure(load.duration_s, watch=watch)
                 end()
 
             observed = observe_load(self.bench, self.server, make)
@@ -190,11 +188,8 @@ class _TrialRun:
             own, before, others = used(), host.moment(cores), host.load_elsewhere()
             start_s = time.monotonic()
             deploying = thread.submit(deploy)
-            prepared.measure(
-                load.duration_s,
-                on_second=self.on_second,
-                should_stop=lambda: deploying.done() and deploying.exception() is not None,
-            )
+            failed = Watch(self.on_second, lambda: deploying.done() and deploying.exception() is not None)
+            prepared.measure(load.duration_s, watch=failed)
             deploying.result()
             left = used()
             machine = conditions.between(before, host.moment(cores), cores, 0.0)
@@ -219,17 +214,12 @@ class _TrialRun:
         loads: list[_Measured] = []
         idle_s = self.server.seconds_to_answer()
 
-        def run_load(probe: Load, watch: OnSecond, should_stop: ShouldStop) -> Result:
+        def run_load(probe: Load, watch: Watch) -> Result:
             if loads and not self.server.calm_down(idle_s):
                 raise NotServing("did not recover from a probe", self.server.logs())
             if loads and probe.users is None:  # users always arrive one after the other
                 probe = dataclasses.replace(probe, warmup_s=0.0)  # the server is warm, and the probe may overload it
-
-            def on_second(second: Second) -> None:
-                watch(second)
-                self.on_second(second)
-
-            loads.append(self._measure(probe, on_second, should_stop))
+            loads.append(self._measure(probe, watch.shared_with(self.on_second)))
             return loads[-1].result
 
         found = capacity.find(load, objective, plan, run_load)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loadtests import engines, files, hosts
-from loadtests.engines.base import OnSecond, ShouldStop
+from loadtests.engines.base import OnSecond, Watch
 from loadtests.errors import UserError, quoted
 from loadtests.formatting import series
 from loadtests.measure import capacity
@@ -21,7 +21,7 @@ from loadtests.plan import objective as objectives
 from loadtests.plan.kinds.echo import Echo
 from loadtests.plan.kinds.talk import LISTENS_S
 from loadtests.plan.objective import OF_ECHOES, OF_REQUESTS, Objective, SearchPlan
-from loadtests.records import Result, Second
+from loadtests.records import Result
 from loadtests.records.decode import duration
 from loadtests.serve import health
 from loadtests.serve.http import ask
@@ -163,7 +163,7 @@ def send(engine: str, load: Load, on_second: OnSecond) -> Result:
     Raises:
         UserError: If the engine can't send it.
     """
-    return engines.get(engine).run(load, on_second)
+    return engines.get(engine).run(load, Watch(on_second))
 
 
 # By parts of Node's and OpenSSL's messages. The first match is shown.
@@ -211,15 +211,10 @@ def find_capacity(search: UrlSearch, on_probe: Callable[[Probed], None], on_seco
     wait_for_calm = _waiting_for_calm(search.load)
     why: str | None = "no probe was made"
 
-    def run_load(load: Load, judge: OnSecond, should_stop: ShouldStop) -> Result:
+    def run_load(load: Load, watch: Watch) -> Result:
         nonlocal why
-
-        def watch(second: Second) -> None:
-            on_second(second)
-            judge(second)
-
         wait_for_calm()
-        result = engine.run(load, watch, should_stop)
+        result = engine.run(load, watch.shared_with(on_second))
         why = why and nothing_ok(load, result)
         if why and REFUSALS & result.errors.keys():
             raise UserError(why)

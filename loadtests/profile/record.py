@@ -12,6 +12,7 @@ from pathlib import Path
 
 from loadtests import engines
 from loadtests.cleanup import folders
+from loadtests.engines.base import Watch
 from loadtests.errors import UserError
 from loadtests.hosts import Host
 from loadtests.observe import processes
@@ -247,7 +248,7 @@ class _Window:
         load = dataclasses.replace(
             load, duration_s=duration_s or load.duration_s, warmup_s=0.0 if warmed_up else load.warmup_s
         )
-        result = engines.get(DEFAULT_ENGINE).run(load, should_stop=self.died, on_start=self.begin)
+        result = engines.get(DEFAULT_ENGINE).run(load, Watch(should_stop=self.died, on_start=self.begin))
         self.after = oncpu.sizes(self.stacks) if self.stacks else {}
         after = self._usage()
         # /proc lists an ended process until its parent has waited for it

@@ -7,6 +7,7 @@ import pytest
 
 from loadtests import journeys
 from loadtests.engines import EngineError, get
+from loadtests.engines.base import Watch
 from loadtests.errors import UserError
 from loadtests.records.histogram import decoded
 from loadtests.workload import Load, Users
@@ -53,7 +54,7 @@ def test_closed_loop_requests_are_counted_once(survey, processes):
         ("mix_up", 3, 1, "mixed-up", "answers differ from the entered answers: "),
         ("mix_up", 3, 2, "mixed-up", "answers differ from the entered answers: "),
         ("lose", 2, 1, "mixed-up", "moved is None"),
-        ("forget", 20, 1, "lost-session", "led to /questionnaire/signed-out/"),
+        ("forget", 20, 1, "lost-session", "redirected to /questionnaire/signed-out/"),
     ],
 )
 def test_every_wrong_answer_is_found(survey, wrong, every, processes, kind, example):
@@ -91,7 +92,7 @@ def test_unanswered_request_stays_unfinished(survey, method):
 def test_the_ramp_is_not_counted(survey):
     server = survey()
     began = []
-    result = locust.run(load(server, warmup_s=1.0), on_start=lambda: began.append(time.monotonic()))
+    result = locust.run(load(server, warmup_s=1.0), Watch(on_start=lambda: began.append(time.monotonic())))
     held = [moment for moment in server.moments if moment >= began[0]]
     assert len(began) == 1
     assert result.planned < server.counts["all"]
@@ -102,9 +103,11 @@ def test_end_of_load_precedes_grace_period(survey):
     events = []
     result = locust.run(
         load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
-        lambda row: events.append("answers" if row.ok else "a second"),
-        on_start=lambda: events.append("start"),
-        on_end=lambda: events.append("end"),
+        Watch(
+            lambda row: events.append("answers" if row.ok else "a second"),
+            on_start=lambda: events.append("start"),
+            on_end=lambda: events.append("end"),
+        ),
     )
     assert [what for what in events if what != "a second"] == ["start", "end", "answers"]
     assert (result.ok, result.billed) == (4, 0)

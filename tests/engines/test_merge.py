@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from loadtests.engines import node
-from loadtests.engines.timeline import Timeline
+from loadtests.engines.merge import Timeline
 from loadtests.records.heat import BEGINS, LAST_END, end_of, heat
 from loadtests.records.histogram import Histogram
 

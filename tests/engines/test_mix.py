@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from loadtests.engines import get
+from loadtests.engines.base import Watch
 from loadtests.records.histogram import decoded
 from loadtests.workload import Load, Request
 from loadtests.workload.order import order
@@ -31,7 +32,7 @@ def expected(count):
 def test_processes_share_rate_with_mix_exactly(server):
     rows = []
     load = Load(server.url, (QUICK, SLOW), rate=100, duration_s=1.51, processes=3, connections=30)
-    result = openloop.run(load, rows.append)
+    result = openloop.run(load, Watch(rows.append))
     assert result.planned == result.sent == result.ok == server.count() == 151
     assert ([row.name for row in result.requests], result.errors) == (["quick", "slow"], {})
     assert [row.planned for row in result.requests] == expected(151)

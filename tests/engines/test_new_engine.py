@@ -29,9 +29,9 @@ class Turtle:
     def check(self, load):
         pass
 
-    def run(self, load, on_second=None, should_stop=None, on_start=None, on_end=None):
-        on_start()
-        on_end()
+    def run(self, load, watch):
+        watch.on_start()
+        watch.on_end()
         return good_result(load, engine=self.name)
 
 ENGINE = Turtle()

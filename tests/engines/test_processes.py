@@ -10,6 +10,7 @@ import pytest
 
 from loadtests import journeys
 from loadtests.engines import EngineError, cluster, get, node
+from loadtests.engines.base import Watch
 from loadtests.errors import UserError
 from loadtests.workload import Load, Users
 from tests.fixtures.exhaustive import exhaustive_but
@@ -18,8 +19,9 @@ from tests.fixtures.waiting import wait_for
 RUN = """
 import sys
 from loadtests.engines import get
+from loadtests.engines.base import Watch
 from tests.engines.test_processes import load
-get(sys.argv[1]).run(load(*sys.argv[1:]), lambda row: print("second", flush=True))
+get(sys.argv[1]).run(load(*sys.argv[1:]), Watch(lambda row: print("second", flush=True)))
 """
 
 
@@ -77,7 +79,7 @@ def test_dying_process_is_one_clear_line(engine, who, url, generators):
                 one.kill()
 
     with pytest.raises(EngineError, match=r"^the load generator stopped: killed by signal 9$"):
-        get(engine).run(load(engine, url), kill)
+        get(engine).run(load(engine, url), Watch(kill))
     assert generators() == []
 
 
@@ -85,7 +87,7 @@ def test_dying_process_is_one_clear_line(engine, who, url, generators):
 @pytest.mark.parametrize("engine", ["openloop", "locust", pytest.param("loadtest", marks=pytest.mark.exhaustive)])
 def test_a_load_can_be_stopped_early(engine, url):
     rows = []
-    result = get(engine).run(load(engine, url), rows.append, lambda: len(rows) >= 1)
+    result = get(engine).run(load(engine, url), Watch(rows.append, lambda: len(rows) >= 1))
     assert 1 <= result.duration_s < 600
     assert 0 < result.planned == result.ok + sum(result.errors.values()) + result.unfinished < 30_000
 
@@ -127,7 +129,7 @@ def test_only_the_generator_is_pinned(server, generators):
     before = os.sched_getaffinity(0)
     found = []
     load = Load.of_url(f"{server.url}/ok", rate=20, duration_s=1.5, core=core)
-    get("openloop").run(load, lambda row: found.extend(process.cpu_affinity() for process in generators()))
+    get("openloop").run(load, Watch(lambda row: found.extend(process.cpu_affinity() for process in generators())))
     assert found[0] == [core]
     assert os.sched_getaffinity(0) == before
     with pytest.raises(UserError, match="cannot be pinned to core 999"):

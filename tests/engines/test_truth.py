@@ -7,6 +7,7 @@ import time
 import pytest
 
 from loadtests.engines import get
+from loadtests.engines.base import Watch
 from loadtests.workload import Load, Request
 
 pytestmark = pytest.mark.servers
@@ -58,7 +59,7 @@ def test_frozen_generator_reports_its_delay(server, generators):
     results = []
     load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=4)
     before = set(generators())  # the one that other tests of this file share
-    thread = threading.Thread(target=lambda: results.append(openloop.run(load, lambda row: seen.set())))
+    thread = threading.Thread(target=lambda: results.append(openloop.run(load, Watch(lambda row: seen.set()))))
     thread.start()
     assert seen.wait(30)
     [generator] = set(generators()) - before

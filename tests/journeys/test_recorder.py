@@ -7,7 +7,7 @@ import random
 import pytest
 
 from loadtests.analyse import validity
-from loadtests.engines.merge_journeys import merge_journeys
+from loadtests.engines.merge import merge
 from loadtests.journeys.injector.recorder import Recorder
 from loadtests.journeys.steps import BrokenOff, Step
 from loadtests.records import Evidence
@@ -127,7 +127,7 @@ def test_injector_counts_are_added():
             ask(recorder, BEGIN + 1, takes=takes)
         ask(recorder, BEGIN + 2, route="other", failure=BrokenOff("status", "503"))
         parts.append(recorder.measured(END) | {"generator": {"cpu_s": 1, "wall_s": 2, "peak_rss_mb": 3}} | more)
-    result = merge_journeys("locust", Users("questionnaire", "/", (1, 2), 4), parts, ())
+    result = merge("locust", parts, (), users=Users("questionnaire", "/", (1, 2), 4))
     assert (result.planned, result.ok, result.errors, result.rate) == (6, 4, {"status": 2}, 0.4)
     assert result.examples == {"status": "GET other: 503"}
     times_ms = {"p50": 2.0, **dict.fromkeys(("p90", "p95", "p99", "p99.9", "max"), 9.0), "mean": 3.75}
@@ -193,7 +193,7 @@ class Simulation:
         took = {"cpu_s": 1.0, "wall_s": HOLD_S, "peak_rss_mb": 1.0}
         part = self.recorder.measured(end + 60) | {"generator": took, "machine": ""}
         who = Users("questionnaire", "/", THINK_S, users)
-        return merge_journeys("locust", who, [part], ())
+        return merge("locust", [part], (), users=who)
 
     @property
     def answered_per_s(self):

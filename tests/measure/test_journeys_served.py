@@ -90,8 +90,8 @@ def trial(accident, monkeypatch, tmp_path, free_port):
             yield running
 
     def engine(name):
-        def run(load, on_second, should_stop, on_start, on_end):
-            return engines.get(name).run(load, on_second, accident.over.is_set, on_start, on_end)
+        def run(load, watch):
+            return engines.get(name).run(load, dataclasses.replace(watch, should_stop=accident.over.is_set))
 
         return SimpleNamespace(run=run)
 
@@ -110,4 +110,4 @@ def test_killed_redis_comes_back(trial, accident):
     assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished
     assert not trial.valid
     [said] = [flag.sentence for flag in trial.flags if flag.reason == "process_died"]
-    assert f"{found.broken_off:,} of {found.completed + found.broken_off:,} journeys broken off, " in said
+    assert f"{found.broken_off:,} of {found.completed + found.broken_off:,} journeys ended early, " in said

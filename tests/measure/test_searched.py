@@ -188,16 +188,16 @@ def searched(arrivals, sustained, requests_each, unsent=0.0):
     load = Load.of_url("http://127.0.0.1:1/", users=users, arrival_seed=1, connections=10)
     asked = []
 
-    def run(probe, watch, should_stop):
+    def run(probe, watch):
         users = probe.users.users or probe.users.arrivals
         asked.append(users)
         p99 = 100.0 if users <= sustained else 2000.0
         sent = max(1, round(users * requests_each))
         errors = sent if unsent and users > sustained else 0
         made = []
-        while len(made) < probe.duration_s and not (made and should_stop()):
+        while len(made) < probe.duration_s and not (made and watch.should_stop()):
             made.append(Second(len(made), sent, sent, sent - errors, errors, 5.0, p99))
-            watch(made[-1])
+            watch.on_second(made[-1])
         total = sent * len(made)
         short = math.ceil(unsent * total) if len(made) < probe.duration_s else 0
         return good_result(

@@ -41,15 +41,15 @@ class Servers:
         self.process.kill()
         self.process.wait()
 
-    def run(self, load, should_stop, on_start):
+    def run(self, load, watch):
         self.loads += 1
         dies = self.loads in self.dies_in
         if dies and self.early:
             self.die()
-        on_start()
+        watch.on_start()
         if dies and not self.early:
             self.die()
-        assert should_stop() == dies
+        assert watch.should_stop() == dies
         return self.result
 
     def usage(self, parts, folder):
