@@ -15,7 +15,7 @@ LOCK = 20_130_328  # any number that no other program locks: the day of the firs
 
 
 class Command(BaseCommand):
-    help = "Migrates the database and fills its tables. Does nothing where that is done; two may run at once."
+    help = "Migrates the database and fills its tables. Does nothing if the tables are filled. Two may run at once."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare the database.
