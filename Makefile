@@ -4,7 +4,6 @@
 
 PYTHON ?= python3
 # Further ones to measure on: "python3.11 python3.13 python3.14t" (docs/setups.rst).
-PYTHONS ?=
 VENV := .venv
 # What a person's shell or pip.conf says of other environments is none of this one's.
 unexport PYTHON PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
@@ -94,7 +93,6 @@ $(GENERATORS)/oha:
 peers-generators: $(GO_GENERATORS) $(GENERATORS)/oha  ## build vegeta, k6 and oha into generators/, which ours is compared with (docs/methodology.rst)
 
 setup: $(VENV)/.ready $(BIN)/loadtests node_modules/.ready peers  ## install everything into .venv and node_modules
-	@$(if $(PYTHONS),$(BIN)/python tools/pythons.py $(PYTHONS))
 
 bench: setup  ## run the study STUDY (first-look) and write a results folder
 	$(BIN)/python -m loadtests run $(STUDY)

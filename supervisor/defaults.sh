@@ -109,16 +109,7 @@ if [ -n "$BENCH_TLS" ]; then
     fi
 fi
 
-# Another Python for the sample project and its servers. `make setup PYTHONS=python3.13` installs it.
-if [ -n "${PYTHON:-}" ] && ! [ -f "stacks/$PYTHON/.venv/.ready" ]; then
-    echo "defaults.sh: PYTHON=$PYTHON is not installed; try: make setup PYTHONS=$PYTHON" >&2
-    return 1 2>/dev/null || exit 1
-fi
-
 case ":$PATH:" in
     *":$PWD/.venv/bin:"*) ;;
     *) export PATH="$PWD/.venv/bin:$PATH" ;;
 esac
-if [ -n "${PYTHON:-}" ]; then
-    export PATH="$PWD/stacks/$PYTHON/.venv/bin:$PATH"
-fi

@@ -25,6 +25,7 @@ from loadtests.analyse.observations import Observations
 from loadtests.analyse.results import Results
 from loadtests.files import ROOT
 from loadtests.plan.cost_unit import CPU
+from loadtests.plan.entries import alike
 from loadtests.plan.kinds.requests import RPS
 
 BASELINE = "gunicorn-gthread"
@@ -105,7 +106,7 @@ class HeldOut(msgspec.Struct, frozen=True):
 
 def baseline_of(results: Results) -> str | None:
     """Return the first label that runs the baseline's setup, or None if the run lacks this setup."""
-    return next((entry.label for entry in results.study.entries if entry.setup == BASELINE), None)
+    return next((entry.label for entry in results.study.entries if entry.setup == BASELINE and not entry.variant), None)
 
 
 def cost_model(results: Results, test: str) -> CostModel | None:
@@ -115,8 +116,8 @@ def cost_model(results: Results, test: str) -> CostModel | None:
     full = {label: sample for label, sample in samples.items() if not results.is_lower_bound(label, test)}
     if baseline not in full:
         return None
-    entries = {entry.label: (entry.setup, entry.env) for entry in results.study.entries}
-    copies = [label for label in full if entries[label] == entries[baseline]]
+    entries = {entry.label: entry for entry in results.study.entries}
+    copies = [label for label in full if alike(entries[label], entries[baseline])]
     candidates = [label for label in full if label not in (*copies, results.aa_copy)]
     row = Row(full, copies)
     base_ms = exp(mean(mean(full[label].values()) for label in copies))

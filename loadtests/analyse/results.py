@@ -13,6 +13,7 @@ from loadtests.analyse.observations import Observation
 from loadtests.analyse.overload import Standing, standing
 from loadtests.analyse.reasons import RETIRED, is_setups_own, is_unverified
 from loadtests.analyse.saturation import is_lower_bound
+from loadtests.plan.entries import alike
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds import metric as metric_of
 from loadtests.plan.metrics import Metric
@@ -103,9 +104,9 @@ class Results:
     @cached_property
     def aa_copy(self) -> str | None:
         """The label of the baseline's A/A copy, which gives the noise floor; None without one."""
-        entries = {entry.label: (entry.setup, entry.env) for entry in self.study.entries}
-        own = entries[self.baseline]
-        return next((label for label, one in entries.items() if one == own and label != self.baseline), None)
+        entries = {entry.label: entry for entry in self.study.entries}
+        own = entries.pop(self.baseline)
+        return next((label for label, one in entries.items() if alike(one, own)), None)
 
     @cached_property
     def own_baselines(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ GUARD = Path(__file__).with_name("guard.py")
 GRACE_S = 1.0  # for processes that an ended program left behind
 STOPPED_WITHIN_S = 15.0
 MAX_READ = 16 * 2**20  # bytes
+MAX_LOG = 300  # characters in an error message
 SECRET_PREFIX = "JOURNEY_"  # the prefix of the variables with users' passwords and cookies
 
 
@@ -81,16 +83,22 @@ def output(
     within_s: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    log: Path | None = None,
 ) -> str:
     """Run a command and return its output.
 
     Raises:
-        UserError: If it fails or takes longer than ``within_s``. The message has ``failure`` and the reason.
+        UserError: If it fails or takes longer than ``within_s``. The message has ``failure`` and the reason, which is
+            the last line of its errors, or with a ``log`` the start of all lines. The log gets all of them.
     """
     try:
         ended = run(command, within_s, cwd, env)
     except subprocess.TimeoutExpired:
         raise UserError(f"{failure}: the program didn't end within {within_s:g} s") from None
+    if ended.status and log is not None:
+        log.write_text(ended.errors, encoding="utf-8")
+        words = " ".join(re.sub(r"[^\x20-\x7e]", " ", ended.errors).split())
+        raise UserError(f"{failure}: {words[:MAX_LOG]} (log: {log})")
     if ended.status:
         raise UserError(f"{failure}: {reason_of(ended.errors)}")
     return ended.printed

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from loadtests.commands import completion
 from loadtests.commands.console import data, fail, out, say, waiting
-from loadtests.commands.options import Hopless, Own, Paths, WorkloadFile, with_own_websockets
+from loadtests.commands.options import Own, Paths, Variants, WorkloadFile, with_own_websockets
 from loadtests.formatting import plural
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def command(
     ] = None,
     path: Paths = None,
     workload: WorkloadFile = None,
-    hopless: Hopless = False,
+    variant: Variants = None,
     every: Annotated[bool, typer.Option("--all", help="Show why setups are skipped and requests aren't sent.")] = False,
     *,
     own: Own,
@@ -39,11 +39,12 @@ def command(
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
         from loadtests.setups.application import project
+        from loadtests.setups.variants import parsed_all
         from loadtests.workload import Request
 
         asked = named(path or [], workload)
         setups = [name for text in setups or [] for name in text.split(",") if name]
-        chosen = find(setups, hopless)
+        chosen = find(setups, parsed_all(variant or []))
         requests = asked or ((Request("GET /"),) if own else REQUESTS)
         served = project.chosen(own, chosen, announce, requests=requests)
     for remark in served.remarks:

@@ -43,7 +43,7 @@ def _print_setups(found: DryRun) -> None:
     for entry in found.study.entries:
         tests = dict.fromkeys(slot.test for slot in found.order if slot.label == entry.label)
         baseline = ", the baseline" if entry.label == found.study.baseline else ""
-        fields = (f"{found.bench.setups[entry.setup].label}{baseline}", environment(entry.env), ", ".join(tests))
+        fields = (f"{found.bench.setup_of(entry).label}{baseline}", environment(entry.env), ", ".join(tests))
         table.add_row(Text(entry.label), *map(Text, fields))
     print_grid(out, table)
 

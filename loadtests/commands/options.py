@@ -50,8 +50,13 @@ AllowRemote = Annotated[
 OutputFolder = Annotated[Path | None, typer.Option(help="Run folder to create.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of the order of trials.")]
 Anyway = Annotated[bool, typer.Option("--ignore-busy", help="Don't ask or stop early on a busy machine.")]
-Hopless = Annotated[
-    bool, typer.Option("--hopless", help="Add a copy of each ASGI setup with hopless: Django with fewer thread hops.")
+Variants = Annotated[
+    Texts,
+    typer.Option(
+        "--variant",
+        help="Add setups again in another environment: granian==2.7.9, 'Django==6.1.3', python=3.13, hopless, or with "
+        "--app the folder of another checkout; may be repeated.",
+    ),
 ]
 SetupName = Annotated[str, typer.Argument(help="Name of a setup.", autocompletion=completion.setups)]
 MessageSize = Annotated[int | None, typer.Option(help="Size of a message over ws:// in bytes; 64 by default.")]

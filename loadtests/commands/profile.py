@@ -10,7 +10,7 @@ import typer
 
 from loadtests.commands import completion
 from loadtests.commands.console import data, err, fail, out, say, waiting
-from loadtests.commands.options import Own, with_own_project
+from loadtests.commands.options import Own, Variants, with_own_project
 from loadtests.errors import UserError
 
 
@@ -26,6 +26,7 @@ def command(
     duration: Annotated[str, typer.Option(help="Duration of each of a round's two measurements.")] = "10s",
     rounds: Annotated[int, typer.Option(help="Number of rounds. Each round restarts the servers.")] = 3,
     output: Annotated[Path | None, typer.Option(help="Folder to create.")] = None,
+    variant: Variants = None,
     *,
     own: Own,
 ) -> None:
@@ -35,13 +36,15 @@ def command(
         from loadtests.profile import page, profiling
         from loadtests.records.run.folder import require_new
         from loadtests.report.formats.terminal import print_table
+        from loadtests.setups import find
+        from loadtests.setups.variants import parsed_all
 
-        names = [name.strip() for name in setup.split(",")]
-        if output is not None and len(names) > 1:
+        chosen = find([name.strip() for name in setup.split(",")], parsed_all(variant or []))
+        if output is not None and len(chosen) > 1:
             raise UserError("--output is the folder of a single profile; leave it out, or name one setup")
         if output is not None:
             require_new(output)
-        plans = [profiling.plan(name, path, rate, (duration, rounds), own, announce) for name in names]
+        plans = [profiling.plan(one, path, rate, (duration, rounds), own, announce) for one in chosen]
     documents, few = [], []
     for plan in plans:
         with steps(err) as progress:

@@ -14,7 +14,6 @@ from loadtests.commands.options import (
     MACHINES,
     AllowRemote,
     Anyway,
-    Hopless,
     Journey,
     Minutes,
     OutputFolder,
@@ -22,6 +21,7 @@ from loadtests.commands.options import (
     Paths,
     Price,
     Seed,
+    Variants,
     Workers,
     WorkloadFile,
     given,
@@ -78,10 +78,7 @@ def command(
         typer.Option(help="Stop adding blocks for --precision after this time; 1h by default.", rich_help_panel=LENGTH),
     ] = None,
     price: Price = None,
-    hopless: Hopless = False,
-    base: Annotated[
-        Path | None, typer.Option(help="Folder of --app's project before a change. Each setup serves both versions.")
-    ] = None,
+    variant: Variants = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run short trials in one or two blocks, as a check.", rich_help_panel=LENGTH)
     ] = False,
@@ -140,17 +137,16 @@ def command(
             _require_alone(context)
             Run.open(resume)  # before asking whether to continue
         else:
-            if base is not None:
-                own = study_options.with_base(own, base)
             name = study or study_options.default_study(own, users, aa)
             chosen = study_options.StudyOptions(
-                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, hopless, base is not None
+                name, blocks, minutes, until, setups, rate, injectors, aa, price, quick, tuple(variant or ())
             ).study()
             chosen = chosen.with_requests(requests.named(path or [], workload))
             chosen = users.in_study(chosen) if users else chosen
             study_options.require_websocket_test(own, chosen)
             options = preparing.RunOptions(output, seed, study_options.goal_of(until, max_time), own)
             machines = HostOptions.of(servers, clients, services, hosts, workers)
+            study_options.require_environments(own, chosen, machines.servers)
             bench_of = bench_for(machines, allow_remote, own is not None)
             if dry_run:
                 expected = preparing.plan_run(chosen, options, bench_of)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from loadtests.commands.console import out, say, waiting
-from loadtests.commands.options import Own, SetupName, with_own_project
+from loadtests.commands.options import Own, SetupName, Variants, with_own_project
 
 
 @with_own_project
-def command(setup: SetupName, *, own: Own) -> None:
+def command(setup: SetupName, variant: Variants = None, *, own: Own) -> None:
     """Serve one setup until Ctrl-C, on http://127.0.0.1:8000/ unless BIND and PORT say otherwise."""
     with waiting(out):
         from loadtests.serve import foreground
 
-    foreground.serve(setup, say, own)
+    foreground.serve(setup, say, own, variant or [])

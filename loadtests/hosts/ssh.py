@@ -102,7 +102,7 @@ class Ssh:
 
     def missing_for(self, setup: Setup) -> str | None:
         """Describe what the machine lacks for a setup (see ``loadtests.setups.missing``)."""
-        return self._call("missing_for", str, setup=setup.name) or None
+        return self._call("missing_for", str, setup=setup.group) or None
 
     def prepare_sample(self) -> None:
         """Prepare the sample project on the machine.

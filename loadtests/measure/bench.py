@@ -17,7 +17,7 @@ from loadtests.measure.clients import Clients
 from loadtests.measure.host_options import HostOptions, ServiceHosts
 from loadtests.observe.cores import SERVICES, Cores
 from loadtests.plan.database_times import POSTGRESQL
-from loadtests.plan.entries import Entry
+from loadtests.plan.entries import Entry, in_environment
 from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import NO_START_OPTIONS, StartOptions
 from loadtests.plan.kinds.talk import in_dialect
@@ -25,7 +25,7 @@ from loadtests.plan.study import Study
 from loadtests.records.run.run_record import Contract, OtherClient, RunRecord, ServiceHost
 from loadtests.serve.serving import Serving, serving
 from loadtests.services.origin import recipes
-from loadtests.setups import Setup, fetching, other_stacks, services
+from loadtests.setups import Setup, fetching, services
 from loadtests.setups.application import Application
 from loadtests.setups.fetching import ORIGIN
 from loadtests.workload import Feature, Load
@@ -79,24 +79,20 @@ class Bench:
         """
         knobs = {**entry.env, **dict(start_options.knobs)}
         env = {**knobs, **self.cores.knobs(knobs)}
-        return self.serve(self.setups[entry.setup], env, start_options.services, port or self.port)
+        return self.serve(self.setup_of(entry), env, start_options.services, port or self.port)
+
+    def setup_of(self, entry: Entry) -> Setup:
+        """Return the entry's setup in the entry's environment."""
+        return in_environment(entry, self.setups)
 
     def obstacle(self, entry: Entry) -> str | None:
         """Return why the entry's setup can't serve the application with its knobs, or None if it can."""
-        setup, name = self.setups[entry.setup], self.python_of(entry)
+        setup = self.setup_of(entry)
         if (lacks := self.host.missing(setups.software_needed(entry.env, setup.needs))) is not None:
             return lacks
         if self.application.own and entry.env.get(services.PGBOUNCER_KNOB):
             return "PGBOUNCER only works with the sample project"
-        if not name:
-            return self.application.obstacle(setup) or self._lacking(self.services_of(entry))
-        if self.application.own:
-            return "PYTHON only works with the sample project; for your own project, use --python"
-        possible = setup.interface in ("wsgi", "asgi", "bolt") and not setup.stack
-        if not possible or self.services_of(entry) or self.host.name != HERE:
-            return "PYTHON only works for WSGI and ASGI setups without services, on this machine"
-        on_python = dataclasses.replace(self.application, bin=other_stacks.python(name))
-        return other_stacks.missing_python(name) or on_python.obstacle(setup)
+        return self.application.obstacle(setup) or self._lacking(self.services_of(entry))
 
     def refused(self, entry: Entry, test: Test) -> str | None:
         """Return why the entry's setup can't be measured in a test with its knobs, or None if it can."""
@@ -109,15 +105,7 @@ class Bench:
                 return "the load generator doesn't support WebSockets over TLS"
         if "http2" in demands:
             demands.add("h2" if over_tls else "h2c")
-        return self.application.refused(self.setups[entry.setup], demands, test.requests)
-
-    def python_of(self, entry: Entry) -> str:
-        """Return the entry's Python if it isn't the benchmark's, or else an empty string."""
-        return entry.env.get("PYTHON") or ("" if self.application.own else os.environ.get("PYTHON", ""))
-
-    def stacks_of(self, entry: Entry) -> list[str]:
-        """Return the entry's stack if it isn't the benchmark's."""
-        return [name for name in (self.setups[entry.setup].stack, self.python_of(entry)) if name]
+        return self.application.refused(self.setup_of(entry), demands, test.requests)
 
     def services_of(self, entry: Entry) -> tuple[str, ...]:
         """Return the services that the entry's setup and its knobs need."""

@@ -183,7 +183,7 @@ class _Checker:
             obstacle = self.application.obstacle(setup)
             if obstacle is None:
                 found.append(setup)
-            elif setup.name in named:
+            elif setup.name in named and not any(one.variant and one.group == setup.group for one in chosen):
                 raise UserError(f"{setup.name}: {obstacle}")
             else:
                 self.result.skipped[setup.name] = obstacle

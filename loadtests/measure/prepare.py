@@ -20,15 +20,24 @@ from loadtests.measure.contention import attempts_to_go_on
 from loadtests.measure.run import ATTEMPTS, Execution, now
 from loadtests.observe import machine
 from loadtests.plan.concurrency import fitting
-from loadtests.plan.entries import Entry
+from loadtests.plan.entries import Entry, in_environment
 from loadtests.plan.kinds.base import START_S
 from loadtests.plan.schedule import Slot, planned_seconds, schedule, search_seconds
 from loadtests.plan.study import Study
 from loadtests.records.run import folder
 from loadtests.records.run.folder import Run
-from loadtests.records.run.run_record import Git, Goal, LeftOut, OwnProject, RunRecord, ServiceHost, SetupRecord
+from loadtests.records.run.run_record import (
+    EnvironmentRecord,
+    Git,
+    Goal,
+    LeftOut,
+    OwnProject,
+    RunRecord,
+    ServiceHost,
+    SetupRecord,
+)
 from loadtests.setups import environment, other_stacks, services
-from loadtests.setups.application import Application, project, sample
+from loadtests.setups.application import project, sample
 from loadtests.setups.application.own_websocket import without_secrets
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.workload.secrets import REPLACED
@@ -75,10 +84,10 @@ def prepare(
     """
     output, seed = options.output, options.seed
     require(study, options)
-    application, about = _application(options.own, study, progress)
-    bench = bench_of(study, application)
+    served = _application(options.own, study, progress)
+    bench = bench_of(study, served.application)
     study, left_out = servable(study, bench)
-    if application.alone:
+    if served.application.alone:
         study = dataclasses.replace(study, interleave=False, at_once=0)
     bench.require(study)
     progress("preparing the project")
@@ -105,7 +114,7 @@ def prepare(
         services=_services(bench, study),
         seed=seed,
         goal=options.goal,
-        application=about,
+        application=_about(options.own, served),
         left_out=left_out,
         contract=bench.contract,
         ceilings=found_ceilings,
@@ -115,6 +124,7 @@ def prepare(
         cores=bench.cores.to_dict({}),
         machine=bench.host.machine(),
         versions=_versions(bench, study),
+        environments=_environments(served),
         git=Git(**machine.git()),
         servers=bench.host.other_host(),
         clients=bench.client_records,
@@ -224,11 +234,11 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:
         raise UserError(f"{folder}: body_file: {error}") from None
-    application, about = _application(own, record.study, progress)
-    bench = (bench_of or bench_of_run(record))(record.study, application)
+    served = _application(own, record.study, progress)
+    bench = (bench_of or bench_of_run(record))(record.study, served.application)
     bench.require(record.study)
     bench.contract, bench.seed = record.contract, record.seed
-    if changed := _changed(bench, record, about):
+    if changed := _changed(bench, record, _about(own, served), _environments(served)):
         raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started; start a new run")
     if (
         not bench.application.own
@@ -240,13 +250,16 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     return Execution(run, bench, attempts=attempts)
 
 
-def _changed(bench: Bench, record: RunRecord, about: OwnProject | None) -> list[str]:
+def _changed(
+    bench: Bench, record: RunRecord, about: OwnProject | None, environments: tuple[EnvironmentRecord, ...]
+) -> list[str]:
     """Return the names of the things that have changed since the run's start."""
     study = record.study
     same = {
         "machine": bench.host.machine()["cpu"] == record.machine.get("cpu"),
         "packages": _packages(_versions(bench, study)) == _packages(record.versions),
         "project": about == record.application,
+        "variants' environments": environments == record.environments,
         "database": setups.database() == record.database,
         "services' machines": _machines(bench.service_records) == _machines(record.service_hosts),
         "setups' files": all(_setup(bench, entry) == record.setups[entry.label] for entry in study.entries),
@@ -261,10 +274,8 @@ def _machines(hosts: Iterable[ServiceHost]) -> list[tuple[str, object, str | Non
     return [(one.service, one.machine.get("cpu"), one.version) for one in hosts]
 
 
-def _application(
-    own: project.Options | None, study: Study, progress: Announce
-) -> tuple[Application, OwnProject | None]:
-    """Return the served application, and its record if it is the user's project.
+def _application(own: project.Options | None, study: Study, progress: Announce) -> project.Found:
+    """Return the served project.
 
     Raises:
         UserError: If it can't be loaded, or a knob isn't valid.
@@ -273,10 +284,18 @@ def _application(
         setups.require_knobs(entry.env, own=own is not None, whose=f"{entry.label}: ")
     services = any(test.services for test in study.tests)
     requests = [request for test in study.tests for request in test.requests]
-    found_setups = setups.find(entry.setup for entry in study.entries)
-    found = project.chosen(own, found_setups, progress, requests=requests, services=services)
-    kept = OwnProject(options=own.to_dict(), remarks=found.remarks, **found.facts) if own else None
-    return found.application, kept
+    known = setups.known()
+    found_setups = [in_environment(entry, known) for entry in study.entries]
+    return project.chosen(own, found_setups, progress, requests=requests, services=services)
+
+
+def _about(own: project.Options | None, served: project.Found) -> OwnProject | None:
+    """Return the record of the project if it is the user's."""
+    return OwnProject(options=own.to_dict(), remarks=served.remarks, **served.facts) if own else None
+
+
+def _environments(served: project.Found) -> tuple[EnvironmentRecord, ...]:
+    return tuple(EnvironmentRecord(variant, **facts) for variant, facts in served.environments.items())
 
 
 def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
@@ -309,7 +328,7 @@ def servable(study: Study, bench: Bench) -> tuple[Study, tuple[LeftOut, ...]]:
 
 
 def _setup(bench: Bench, entry: Entry) -> SetupRecord:
-    setup = bench.setups[entry.setup]
+    setup = bench.setup_of(entry)
     return SetupRecord(setup.label, setup.interface, setup.file.read_text(encoding="utf-8"))
 
 
@@ -323,7 +342,7 @@ def _services(bench: Bench, study: Study) -> dict[str, str]:
 
 def _versions(bench: Bench, study: Study) -> dict[str, Any]:
     """Return the versions of the study's software, including other stacks."""
-    stacks = (name for entry in study.entries for name in bench.stacks_of(entry))
+    stacks = filter(None, (bench.setup_of(entry).stack for entry in study.entries))
     return {**bench.host.versions(), **other_stacks.versions(stacks)}
 
 

@@ -11,13 +11,12 @@ from pathlib import Path
 from loadtests import setups
 from loadtests.errors import UserError, called, require_within, shown
 from loadtests.plan import study as studies
-from loadtests.plan.entries import Entry
 from loadtests.plan.schedule import within
 from loadtests.plan.study import Study
 from loadtests.records.decode import duration
 from loadtests.records.run.run_record import Goal
+from loadtests.setups import environment, variants
 from loadtests.setups.application import project
-from loadtests.setups.reading import BASE
 from loadtests.workload import sign_in
 from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 
@@ -47,8 +46,7 @@ class StudyOptions:
     aa: bool = False
     price: float | None = None
     quick: bool = False
-    hopless: bool = False
-    base: bool = False
+    variants: tuple[str, ...] = ()
 
     def study(self) -> Study:
         """Return the changed study.
@@ -65,10 +63,7 @@ class StudyOptions:
         study = studies.load(self.name)
         if self.setups is not None:
             study = study.only([label.strip() for label in self.setups.split(",")])
-        if self.hopless:
-            study = study.with_hopless()
-        if self.base:
-            study = of_change(study)
+        study = study.with_variants(variants.parsed_all(self.variants))
         if self.rate is not None:
             require_within("--rate", self.rate, MIN_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
@@ -120,39 +115,21 @@ def default_study(own: project.Options | None, users: OwnJourney | None, aa: boo
     return OWN_STUDY if own.websocket is None else OWN_WEBSOCKETS
 
 
-def with_base(own: project.Options | None, base: Path) -> project.Options:
-    """Return the options of a project that is compared with its base.
+def require_environments(own: project.Options | None, study: Study, servers: str | None) -> None:
+    """Check that the variants of the study's setups can be served on this machine, or on the host of the ``servers``.
 
     Raises:
-        UserError: If there is no project.
+        UserError: If there is no project that a folder could be another checkout of, or if the host would need other
+            packages than its own.
     """
-    if own is None:
-        raise UserError("--base only works with your own project; name its folder with --app")
-    return dataclasses.replace(own, base=base)
-
-
-def of_change(study: Study) -> Study:
-    """Return the study with each setup twice, with the base of the user's project and with the project itself.
-
-    The baseline's A/A copy is left out.
-
-    Raises:
-        UserError: If the study is a sweep.
-    """
-    if study.sweep is not None:
-        raise UserError(f"{study.name} is a sweep of one setup, but --base needs several setups, such as own-project")
-    first = next(entry for entry in study.entries if entry.label == study.baseline)
-    kept = [one for one in study.entries if one == first or (one.setup, one.env) != (first.setup, first.env)]
-    return dataclasses.replace(
-        study,
-        name=f"{study.name}{BASE}",
-        title=f"{study.title}: a change against its base",
-        question="What does the change cost?",
-        baseline=f"{study.baseline}{BASE}",
-        entries=tuple(
-            one for entry in kept for one in (Entry(f"{entry.label}{BASE}", f"{entry.setup}{BASE}", entry.env), entry)
-        ),
-    )
+    for entry in study.entries:
+        if servers and {*entry.variant} - {variants.HOPLESS}:
+            changed = " and ".join(entry.variant)
+            raise UserError(f"{entry.label} needs {changed}, which is made on this machine only; leave out --servers")
+        for folder in (one.folder for one in variants.parsed(entry.variant) if one.folder):
+            if own is None:
+                raise UserError(f"--variant {folder}: it is another checkout of your project; name that with --app")
+            project.unloaded(dataclasses.replace(own, app=Path(folder)), environment.own_bin())
 
 
 def require_websocket_test(own: project.Options | None, study: Study) -> None:

@@ -13,7 +13,9 @@ from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.study_table import EntryTable
 from loadtests.plan.sweep import Sweep
 from loadtests.records.bounds import Name, Variable
+from loadtests.setups import Setup, variants
 from loadtests.setups.knobs import SERVERS, kept
+from loadtests.setups.variants import Variant
 
 THE_RUNS_OWN = {"BIND", "PORT", "CORES", "RUN_DIR", "DATABASE_URL"}
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -31,11 +33,26 @@ class Entry:
     env: dict[Variable, str]
     against: str = ""
     """The label of the setup to compare it with in a study of pairs. The default is the study's baseline."""
+    variant: tuple[str, ...] = ()
+    """The variants of its environment (``loadtests.setups.variants``)."""
+
+    def twin(self, variant: Variant, setup: Setup) -> Entry | None:
+        """Return the entry with a variant, or None if the variant doesn't change it."""
+        subjects = {one.subject for one in variants.parsed(self.variant)}
+        if setup.unfit(variant) or variant.subject in subjects or (variant.is_hopless and "HOPLESS" in self.env):
+            return None
+        changed = (*self.variant, variant.text)
+        return dataclasses.replace(self, label=variant.name_for(self.label), variant=changed, against=self.label)
+
+
+def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:
+    """Return the entry's setup, which is one of ``setups`` by name, in the entry's environment."""
+    return setups[entry.setup].with_variants(variants.parsed(entry.variant))
 
 
 def alike(one: Entry, other: Entry) -> bool:
     """Return whether two entries differ only in their labels."""
-    return (one.setup, one.env) == (other.setup, other.env)
+    return (one.setup, one.env, one.variant) == (other.setup, other.env, other.variant)
 
 
 def from_list(given: Sequence[str | EntryTable], where: str) -> tuple[Entry, ...]:
@@ -51,7 +68,11 @@ def _entry(table: EntryTable, where: str) -> Entry:
     label = table.setup if table.label is None else table.label
     if not LABEL.fullmatch(label):
         raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
-    return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "")
+    try:
+        variant = tuple(one.text for one in variants.parsed(table.variant))
+    except UserError as error:
+        raise UserError(f"{where}{error}") from None
+    return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "", variant)
 
 
 def _environment(given: Mapping[str, bool | int | float | str], where: str) -> dict[str, str]:

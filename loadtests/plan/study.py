@@ -13,7 +13,7 @@ import msgspec
 
 from loadtests.errors import UserError, quoted, shown, unknown
 from loadtests.files import STUDIES
-from loadtests.formatting import plural
+from loadtests.formatting import plural, series
 from loadtests.plan import kinds
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.entries import LABEL, LABELS_ARE, Entry, alike, from_list, from_sweep, require_baselines
@@ -27,7 +27,8 @@ from loadtests.plan.sweep import Sweep
 from loadtests.records import decode
 from loadtests.records.bounds import Count, FileName, Name, Ordinal, Positive, Share
 from loadtests.records.decode import duration as duration
-from loadtests.setups.reading import HOPLESS, find
+from loadtests.setups.reading import find, require_used
+from loadtests.setups.variants import Variant
 from loadtests.workload import Request, SignIn
 
 # A run with this many trials takes days, so a larger number is a mistake.
@@ -143,7 +144,7 @@ class Study:
     def only(self, labels: Sequence[str]) -> Study:
         """Return the study with only these labels, in the study's order.
 
-        A label with the suffix HOPLESS adds that setup, and the name of another setup adds it.
+        The name of another setup adds it.
 
         If the baseline isn't one of them, the first of ``labels`` becomes the baseline.
 
@@ -152,10 +153,9 @@ class Study:
         """
         if self.sweep is not None:
             raise UserError(f"{self.name} is a sweep, which needs all of its cells; leave out --setups")
-        entries = self.with_hopless().entries
-        known = {entry.label for entry in entries}
+        known = {entry.label for entry in self.entries}
         others = [label for label in labels if label not in known]
-        entries += tuple(Entry(one.name, one.name, {}) for one in (find(others) if others else ()))
+        entries = (*self.entries, *(Entry(one.name, one.name, {}) for one in (find(others) if others else ())))
         kept = tuple(
             entry if entry.against in labels else dataclasses.replace(entry, against="")
             for entry in entries
@@ -164,27 +164,41 @@ class Study:
         baseline = self.baseline if self.baseline in labels else labels[0]
         return dataclasses.replace(self, entries=kept, baseline=baseline)
 
-    def with_hopless(self) -> Study:
-        """Return the study with a second copy of each setup that is served through hopless.
+    def with_variants(self, variants: Sequence[Variant]) -> Study:
+        """Return the study with each setup again in the environments that the variants change.
 
-        Setups that use hopless already, or have a HOPLESS knob, get no copy.
+        If a setup other than the baseline is changed, each is compared with itself in the unchanged environment.
 
         Raises:
-            UserError: If the study is a sweep.
+            UserError: If the study is a sweep, or a variant changes no setup.
         """
+        if not variants:
+            return self
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep of one setup; a sweep of {self.sweep.setup}{HOPLESS} is another")
-        known = list(self.entries)
+            raise UserError(f"{self.name} is a sweep of one setup, and --variant is for a study of setups")
+        known = {setup.name: setup for setup in find(dict.fromkeys(entry.setup for entry in self.entries))}
         entries: list[Entry] = []
         for entry in self.entries:
             entries.append(entry)
-            against = entry.label if self.in_pairs else ""
-            twin = Entry(f"{entry.label}{HOPLESS}", f"{entry.setup}{HOPLESS}", entry.env, against)
-            plain = not entry.setup.endswith(HOPLESS) and "HOPLESS" not in entry.env
-            if plain and not any(twin.label == one.label or alike(twin, one) for one in known):
-                known.append(twin)
-                entries.append(twin)
-        return dataclasses.replace(self, entries=tuple(entries))
+            for variant in variants:
+                twin = entry.twin(variant, known[entry.setup])
+                if twin and not any(twin.label == one.label or alike(twin, one) for one in [*self.entries, *entries]):
+                    entries.append(twin)
+        for variant in variants:
+            if not any(variant.text in entry.variant for entry in entries):
+                require_used(variant, list(known.values()))
+        twins = {entry.label: entry.against for entry in entries if entry not in self.entries}
+        if twins and not self.in_pairs and {*twins.values()} == {self.baseline}:
+            entries = [dataclasses.replace(entry, against="") for entry in entries]
+        changed = series([one.name for one in variants])
+        return dataclasses.replace(
+            self,
+            name=f"{self.name}-variant",
+            title=f"{self.title}: {changed}",
+            question=f"What does {changed} change?",
+            entries=tuple(entries),
+            at_once=0 if any(entry.against for entry in entries) else self.at_once,
+        )
 
     def with_copy(self) -> Study:
         """Return the study with its baseline under a second label, to show the machine's noise.

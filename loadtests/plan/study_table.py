@@ -25,6 +25,9 @@ class EntryTable(msgspec.Struct, kw_only=True):
     env: Annotated[
         dict[str, bool | int | float | str], Meta(description="Environment variables of its processes.")
     ] = {}
+    variant: Annotated[
+        list[str], Meta(description='Changes of its environment (:ref:`variants`), such as ["granian==2.7.9"].')
+    ] = []
     against: Annotated[
         str | None,
         Meta(

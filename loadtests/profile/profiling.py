@@ -16,6 +16,7 @@ from loadtests.profile import page as pages
 from loadtests.profile.document import document
 from loadtests.profile.record import Plan, ProfileRound, Progress, record, watch
 from loadtests.records.decode import duration
+from loadtests.setups import Setup
 from loadtests.setups.application import project
 from loadtests.setups.application.progress import Announce, silent
 from loadtests.setups.application.project import Options
@@ -26,7 +27,7 @@ MAX_ROUNDS = 1_000
 
 
 def plan(
-    setup: str,
+    found: Setup,
     path: str,
     rate: float | None,
     length: tuple[str, int],
@@ -39,16 +40,16 @@ def plan(
         UserError: If an option isn't valid, or the setup can't be served.
     """
     duration_text, rounds = length
-    [found] = setups.find([setup])
     if found.stack:
         raise UserError(
-            f"{setup}: profile doesn't support the stack of {found.stack}; choose a setup of the benchmark's own stack"
+            f"{found.name}: profile doesn't support the stack of {found.stack}; choose a setup of the benchmark's own "
+            "stack"
         )
     require_within("--rounds", rounds, 1, MAX_ROUNDS)
     requests = named([path], None)
     chosen = project.chosen(own, [found], progress, requests=requests)
     if obstacle := chosen.application.obstacle(found) or found.refuses({setups.HTTP}):
-        raise UserError(f"{setup}: {obstacle}")
+        raise UserError(f"{found.name}: {obstacle}")
     if rate is not None and not 0 < rate <= MAX_RATE:  # false also for NaN
         raise UserError(f"--rate {rate:g}: must be above 0 and at most {MAX_RATE:,.0f} requests per second")
     host = hosts.at("local")

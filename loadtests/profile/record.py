@@ -150,7 +150,7 @@ def _round(plan: Plan, report: Callable[[str, int], None]) -> ProfileRound:
         undisturbed = _Window(plan, running).load()
     with folders.private("profile", memory=False) as stacks:
         report("sampling CPU time", 1)
-        parts = _sampled_parts(plan, stacks, Reader(str(plan.application.directory)))
+        parts = _sampled_parts(plan, stacks, Reader(str(plan.application.served_by(plan.setup).directory)))
     return ProfileRound(undisturbed, [window for window, _ in parts], _sampled(parts, len(plan.cores.servers)))
 
 
@@ -290,5 +290,5 @@ class _Watched(_Window):
 
     def end(self) -> list[str]:
         """Stop py-spy and return the reason of each failure."""
-        reader = Reader(str(self.plan.application.directory))
+        reader = Reader(str(self.plan.application.served_by(self.plan.setup).directory))
         return [spy.end(reader) for spy in self.spies]

@@ -9,7 +9,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import capital, plural, series
 from loadtests.records.run.run_record import OwnProject
 from loadtests.report import answer as answers
-from loadtests.report import findings, headline, leading_counts, setup_names, worth
+from loadtests.report import environments, findings, headline, leading_counts, setup_names, worth
 from loadtests.report.sections import (
     arithmetic,
     cost,
@@ -81,6 +81,7 @@ def _notes(results: Results) -> Iterator[str]:
         yield note
     if results.record.application:
         yield from _own_project(results.record.application)
+    yield from environments.sentences(results.record)
     yield from _left_out(results)
 
 

@@ -41,8 +41,8 @@ def _change(model: CostModel, added: Ranged) -> str:
 def _agreement(results: Results, model: CostModel, labels: list[str]) -> str:
     """Return whether the shipped model predicts these changes, at the speed of this machine."""
     reference = models.shipped()
-    setups = {entry.label: entry.setup for entry in results.study.entries}
-    known = [label for label in labels if setups[label] in reference.added_ms]
+    setups = {entry.label: entry.setup for entry in results.study.entries if not entry.variant}
+    known = [label for label in labels if setups.get(label) in reference.added_ms]
     if not known or model.calibration_s is None or reference.calibration_s is None:
         return ""
     speed = model.calibration_s / reference.calibration_s

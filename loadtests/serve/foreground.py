@@ -7,7 +7,7 @@ import ipaddress
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import psutil
 
@@ -16,22 +16,25 @@ from loadtests.errors import UserError
 from loadtests.serve.serving import NotServing, serving
 from loadtests.setups.application import project
 from loadtests.setups.application.project import Options
+from loadtests.setups.variants import parsed
 
 LOOK_EVERY_S = 1.0
 
 
-def serve(name: str, say: Callable[[str], None], own: Options | None = None) -> None:
+def serve(name: str, say: Callable[[str], None], own: Options | None = None, variants: Sequence[str] = ()) -> None:
     """Serve the sample project, or the user's own, on all cores of this process (or on CORES).
 
     Args:
         name: The name of the setup.
         say: Prints the address and the remarks, a line each.
         own: The options of the user's project.
+        variants: The variants of the setup's environment.
 
     Raises:
         UserError: If it can't be served, or a process ends.
     """
-    [setup] = setups.find([name])
+    [plain] = setups.find([name])
+    setup = plain.with_variants(parsed(variants))
     bind, port, host = setups.bind(), setups.port(), hosts.at("local")
     host.require_free(bind, port)
     requested = os.environ.get("CORES")

@@ -19,7 +19,6 @@ from loadtests.setups.knobs import (
 )
 from loadtests.setups.reading import (
     CANNOT,
-    HOPLESS,
     HTTP,
     MAX_REQUESTS,
     OFFERS,
@@ -31,6 +30,7 @@ from loadtests.setups.reading import (
     missing,
     missing_needs,
 )
+from loadtests.setups.variants import HOPLESS, Variant
 
 __all__ = [
     "CANNOT",
@@ -44,6 +44,7 @@ __all__ = [
     "SERVERS",
     "WEBSOCKET",
     "Setup",
+    "Variant",
     "bind",
     "database",
     "find",

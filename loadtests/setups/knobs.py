@@ -43,7 +43,6 @@ _WHOLE = re.compile(r"0|[1-9][0-9]{0,9}")  # without leading zeros, which some s
 _CORES = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
 # As in testproject/testproject/settings/middleware.py.
 _MIDDLEWARES = re.compile(r"(usual\+)?[0-9]{1,2}-(sync|async)|usual-sync")
-_PYTHON = re.compile(r"python3\.[0-9]{1,3}t?")
 _DATABASE = re.compile(r"sqlite:///.+|(postgresql|postgres)://.+")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _PATH = re.compile(r"/[A-Za-z0-9._~/-]{0,500}")
@@ -170,7 +169,6 @@ FETCHING = {
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
-    "PYTHON": _matching(_PYTHON, "the name of a Python is needed, such as python3.13 or python3.14t"),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
     "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),

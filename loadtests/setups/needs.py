@@ -87,7 +87,7 @@ def pgbouncer_in_between(bin: Path) -> bool:
     return "DATABASE_URL" not in os.environ and system("pgbouncer")(bin)
 
 
-NEWER_PYTHON = "it needs Python 3.12 or newer (docs/setups.rst, PYTHON)"
+NEWER_PYTHON = "it needs Python 3.12 or newer: --variant python=3.13"
 # The Python packages are in requirements.txt, except mod_wsgi, which is compiled against the machine's Apache.
 NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "gunicorn": (command("gunicorn"), "pip install gunicorn"),
@@ -129,6 +129,10 @@ NEEDS: Mapping[str, tuple[Callable[[Path], bool], str]] = {
     "pgbouncer": (pgbouncer_in_between, "apt-get install pgbouncer, and leave out DATABASE_URL"),
     "redis": (redis_somewhere, "apt-get install redis-server, or set REDIS_URL"),
 }
+
+# The needs whose package has another name, and then the need of each package, for packages that not all setups use.
+OTHER_NAMES = {"uwsgi": "pyuwsgi"}
+PACKAGES = {OTHER_NAMES.get(name, name).replace("_", "-"): name for name in NEEDS if name != "hopless"}
 
 
 def missing_needs(needs: Iterable[str], bin: Path | None = None) -> list[str]:

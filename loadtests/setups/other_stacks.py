@@ -1,4 +1,4 @@
-"""The stacks with other versions: old stacks below stacks/ with their own projects, and other Pythons (knob PYTHON).
+"""The old stacks below stacks/ with their own projects.
 
 `make` installs each in its own virtual environment on request. This module only reads them.
 """
@@ -22,17 +22,6 @@ LISTENS_ON = "127.0.0.1"  # also in their setups' files, because these old packa
 def is_installed(name: str) -> Callable[[Path], bool]:
     """Check whether the environment of a stack exists."""
     return lambda bin: (_environment(name) / ".ready").is_file()
-
-
-def python(name: str) -> Path:
-    """Return the folder of the commands of today's stack on a Python such as ``python3.13``."""
-    return _environment(name) / "bin"
-
-
-def missing_python(name: str) -> str | None:
-    """Return how to install a Python's environment, or None if it exists."""
-    how = f"make setup PYTHONS={name}, where pyenv or the system has {name}"
-    return None if (_environment(name) / ".ready").is_file() else f"{name} is not installed: {how}"
 
 
 def obstacle(name: str) -> str | None:

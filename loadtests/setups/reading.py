@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from loadtests import files
-from loadtests.errors import unknown
+from loadtests.errors import UserError, unknown
 from loadtests.setups import needs, services
 from loadtests.setups.other_stacks import STACKS
 from loadtests.setups.sections import SupervisorSection
+from loadtests.setups.variants import HOPLESS, Variant
 
 # Features that a server may lack: the words of `cannot=` in supervisor/conf.d.
 CANNOT = {
@@ -50,10 +51,7 @@ DEMANDED = {
 # The words of `dialect=`, the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
-# The suffix of a name: `uvicorn-hopless` is the setup `uvicorn` with Django served through the package hopless.
-HOPLESS = "-hopless"
-# The suffix of a setup that serves the base of the user's project, to compare a change with it.
-BASE = "-base"
+MOST_REASONS = 3  # in an error message
 
 # A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
@@ -65,7 +63,7 @@ class Setup:
     """One way to serve the project.
 
     Args:
-        name: The name of its supervisor group, with HOPLESS and BASE if they apply.
+        name: The name of its supervisor group, and of its variants.
         label: The name in reports.
         interface: wsgi, asgi, asgi-layer (ASGI over a channel layer), or a peer's (node, rack, bolt).
         needs: Names of ``loadtests.setups.needs``.
@@ -77,8 +75,7 @@ class Setup:
         wrong: The fault that it demonstrates.
         dialect: A word of DIALECTS, or empty for HTTP.
         stack: A word of ``loadtests.setups.other_stacks``, or empty for today's stack or the user's.
-        hopless: Whether Django is served through the package hopless.
-        base: Whether it serves the base of the user's project.
+        variant: The variants of its environment (``loadtests.setups.variants``).
         renews: Words of RENEWS.
         offers: Words of OFFERS.
         answers: The paths that it answers to GET, or empty if it serves the sample project.
@@ -96,8 +93,7 @@ class Setup:
     wrong: str = ""
     dialect: str = ""
     stack: str = ""
-    hopless: bool = False
-    base: bool = False
+    variant: tuple[str, ...] = ()
     renews: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
@@ -105,31 +101,39 @@ class Setup:
     @property
     def group(self) -> str:
         """The name of its supervisor group."""
-        name = self.name.removesuffix(BASE) if self.base else self.name
-        return name.removesuffix(HOPLESS) if self.hopless else name
+        return self.file.stem
 
     @property
-    def impossible(self) -> str | None:
-        """The reason why it can't be served through hopless, if that is requested, or None."""
-        if self.hopless and self.interface != "asgi":
+    def hopless(self) -> bool:
+        """Whether Django is served through the package hopless."""
+        return HOPLESS in self.variant
+
+    def unfit(self, variant: Variant) -> str | None:
+        """Return why the variant doesn't change how the setup serves the project, or None if it does."""
+        if self.stack or self.interface in ("node", "rack"):
+            return "it has packages of its own"
+        if variant.is_hopless and self.interface != "asgi":
             return "hopless is for ASGI, and it is served otherwise"
-        if self.hopless and self.dialect and "channels" not in self.needs:
+        if variant.is_hopless and self.dialect and "channels" not in self.needs:
             return "hopless is for Django and Channels, and it answers WebSockets without them"
+        if variant.python and self.services:
+            return "another Python is for setups without services"
+        if variant.package in needs.PACKAGES and needs.PACKAGES[variant.package] not in _needs(self):
+            return f"it doesn't use {variant.package}"
         return None
 
-    def through_hopless(self) -> Setup:
-        """Return the same setup with Django served through hopless."""
-        return dataclasses.replace(
-            self,
-            name=f"{self.name}{HOPLESS}",
-            label=f"{self.label}, hopless",
-            needs=(*self.needs, "hopless"),
-            hopless=True,
-        )
-
-    def of_base(self) -> Setup:
-        """Return the same setup with the base of the user's project."""
-        return dataclasses.replace(self, name=f"{self.name}{BASE}", label=f"{self.label}, base", base=True)
+    def with_variants(self, variants: Sequence[Variant]) -> Setup:
+        """Return the same setup in an environment with these variants."""
+        changed = self
+        for one in variants:
+            changed = dataclasses.replace(
+                changed,
+                name=one.name_for(changed.name),
+                label=f"{changed.label}, {one.name}",
+                needs=(*changed.needs, *([HOPLESS] if one.is_hopless else [])),
+                variant=(*changed.variant, one.text),
+            )
+        return changed
 
     def refuses(self, demands: Iterable[str]) -> str | None:
         """Describe the demands (words of CANNOT and OFFERS, and HTTP) that it can't meet, or return None if it meets
@@ -160,27 +164,37 @@ def known(folder: Path | None = None) -> dict[str, Setup]:
     return {setup.name: setup for setup in setups}
 
 
-def find(names: Iterable[str], hopless: bool = False) -> list[Setup]:
+def find(names: Iterable[str], variants: Sequence[Variant] = ()) -> list[Setup]:
     """Return the setups with these names, or all setups that have a file if there are no names.
 
     Args:
-        names: The names, which may end in HOPLESS and in BASE.
-        hopless: Whether to add each setup again with hopless.
+        names: The names.
+        variants: The variants with which each setup that they change is added again.
 
     Raises:
-        UserError: If a name is unknown. The message contains the nearest names.
+        UserError: If a name is unknown, with the nearest names, or if a variant changes none of the setups.
     """
     setups = known()
     found = []
-    for name in list(names) or setups:
-        served = name.removesuffix(BASE)
-        plain = served.removesuffix(HOPLESS)
-        if plain not in setups:
+    for name in dict.fromkeys(names) or setups:
+        if name not in setups:
             raise unknown("setup", name, setups)
-        twin = setups[plain].through_hopless()
-        ways = [setups[plain], twin] if hopless else [setups[plain] if served == plain else twin]
-        found += ways if name == served else [way.of_base() for way in ways]
-    return list(dict.fromkeys(found))
+        found += [setups[name], *(setups[name].with_variants([one]) for one in variants if not setups[name].unfit(one))]
+    for one in variants:
+        require_used(one, [setup for setup in found if not setup.variant])
+    return found
+
+
+def require_used(variant: Variant, chosen: Sequence[Setup]) -> None:
+    """Check that a variant changes a setup.
+
+    Raises:
+        UserError: If it changes none of the chosen setups.
+    """
+    reasons = {setup.name: setup.unfit(variant) for setup in chosen}
+    if all(reasons.values()):
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:MOST_REASONS])
+        raise UserError(f"--variant {variant.text} changes none of the setups: {why}")
 
 
 def missing(setup: Setup, bin: Path | None = None) -> str | None:

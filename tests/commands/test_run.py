@@ -1,11 +1,15 @@
 """Tests of ``run --dry-run``: it shows the plan and starts or writes nothing. tests/measure has tests of real runs."""
 
+import json
 import re
+import shutil
 import socket
 
 import pytest
 
 from loadtests import files
+from loadtests.measure.study_options import StudyOptions
+from loadtests.plan import study as studies
 from loadtests.workload import sign_in
 
 STUDY = """
@@ -111,25 +115,36 @@ def test_duplicate_baseline_defaults_to_first_look(dry_run):
     assert "-first-look" in printed
 
 
-def test_hopless_option_doubles_asgi_setups(dry_run):
-    named = dry_run("first-look", "--setups", "uvicorn,uvicorn-hopless")
-    assert "uvicorn-hopless" in named
-    assert "gunicorn" not in named
-    printed = dry_run("--app", "docs/examples/chat", "--hopless")
-    assert all(f"\n{name}-hopless  " in printed for name in ("uvicorn", "granian-asgi", "daphne"))
-    assert "gunicorn-hopless: hopless is for ASGI, and it is served otherwise" in printed
-    assert "gunicorn-again-hopless" not in printed
-    assert dry_run("channels-hops", "--hopless") == dry_run("channels-hops")  # which has it already
+def test_variant_adds_setups_that_use_it(dry_run):
+    printed = dry_run("first-look", "--setups", "granian-wsgi,gunicorn", "--variant", "granian==2.7.9")
+    assert re.search(r"\ngranian-wsgi-2\.7\.9 +Granian, WSGI, granian-2\.7\.9 ", printed)
+    assert "gunicorn-granian" not in printed
+    assert "-first-look-variant" in printed
+    everywhere = dry_run("first-look", "--variant", "Django==6.1.3", "--variant", "hopless")
+    assert all(f"\n{name}-django-6.1.3  " in everywhere for name in ("gunicorn", "uvicorn", "daphne-redis"))
+    assert "\nuvicorn-hopless  " in everywhere
+    assert "gunicorn-hopless" not in everywhere
+    assert "gunicorn-gthread-again-django" not in everywhere  # a copy of the baseline gets no variant
 
 
-def test_base_option_measures_a_change(dry_run, command):
-    given = ("--app", "docs/examples/chat", "--base", "docs/examples/chat")
-    printed = dry_run(*given, "--setups", "gunicorn,uvicorn", "--hopless")
-    assert re.search(r"\ngunicorn-base +Gunicorn, base, the baseline", printed)
-    assert all(f"\n{name}-base  " in printed for name in ("uvicorn", "uvicorn-hopless"))
-    assert "-again" not in printed
-    assert "-own-project-base" in printed
-    assert command("run", "sweep", *given, "--dry-run")[0] == 1
+def test_variant_is_compared_with_its_own_setup():
+    chosen = StudyOptions("first-look", setups="gunicorn,uvicorn", variants=("Django==6.1.3",)).study()
+    against = {entry.label: entry.against for entry in chosen.entries if entry.variant}
+    assert against == {"gunicorn-django-6.1.3": "gunicorn", "uvicorn-django-6.1.3": "uvicorn"}
+    alone = StudyOptions("first-look", setups="gunicorn", variants=("Django==6.1.3",)).study()
+    assert not alone.in_pairs  # the baseline is its own setup
+    assert studies.from_dict(json.loads(json.dumps(chosen.to_dict()))) == chosen
+
+
+def test_study_with_variant_gets_no_second_copy(dry_run):
+    with_option = dry_run("channels-hops", "--variant", "hopless")
+    assert with_option.count("hopless  ") == dry_run("channels-hops").count("hopless  ")
+
+
+def test_other_checkout_is_measured_beside_the_project(dry_run, tmp_path):
+    branch = shutil.copytree("docs/examples/chat", tmp_path / "my branch")
+    printed = dry_run("--app", "docs/examples/chat", "--variant", str(branch), "--setups", "gunicorn,uvicorn")
+    assert all(f"\n{name}-my-branch  " in printed for name in ("gunicorn", "uvicorn"))
 
 
 JOURNEY = 'from loadtests.journeys.base import Journey\n\nclass Mine(Journey):\n    path = "/shop/"\n'

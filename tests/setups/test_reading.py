@@ -12,6 +12,7 @@ from loadtests import files, setups
 from loadtests.errors import UserError
 from loadtests.records import decode
 from loadtests.setups import needs, redis, services
+from loadtests.setups.variants import parse
 
 SETUPS = setups.known()
 # Peers with an envelope of their own.
@@ -120,12 +121,13 @@ def test_the_helper_scripts_can_be_run():
     assert all(script.read_text().startswith("#!/bin/sh\n") for script in scripts)
 
 
-def test_every_django_setup_supports_hopless():
-    through = [setup.through_hopless() for setup in SETUPS.values()]
-    possible = {setup.name for setup in through if setup.impossible is None}
-    assert {"uvicorn-hopless", "granian-asgi-hopless", "daphne-hopless", "uvicorn-channels-hopless"} <= possible
-    assert not possible & {"gunicorn-hopless", "daphne-redis-hopless", "uvicorn-websocket-hopless", "ws-hopless"}
-    assert setups.find([setup.name for setup in through]) == through
+def test_every_django_asgi_setup_supports_hopless():
+    hopless = parse("hopless")
+    possible = {name for name, setup in SETUPS.items() if setup.unfit(hopless) is None}
+    assert {"uvicorn", "granian-asgi", "daphne", "uvicorn-channels"} <= possible
+    assert not possible & {"gunicorn", "daphne-redis", "uvicorn-websocket", "ws"}
+    [plain, twin] = setups.find(["uvicorn"], [hopless])
+    assert (twin.name, twin.group, twin.needs) == ("uvicorn-hopless", "uvicorn", (*plain.needs, "hopless"))
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def _revision(run: RunRecord) -> str:
 def _setup(entry: Entry, run: RunRecord) -> str:
     digest = hashlib.sha256(run.setups[entry.label].config.encode()).hexdigest()[:8]
     knobs = (f"{key}={value}" for key, value in sorted(entry.env.items()))
-    return " ".join([entry.setup, *knobs, f"(supervisor file {digest})"])
+    return " ".join([entry.setup, *entry.variant, *knobs, f"(supervisor file {digest})"])
 
 
 def _test(test: Test) -> dict[str, str]:

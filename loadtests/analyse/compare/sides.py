@@ -16,16 +16,15 @@ from loadtests.errors import UserError, unknown
 from loadtests.formatting import series
 from loadtests.plan.kinds import Test
 from loadtests.records.run.folder import Run
-from loadtests.setups.reading import BASE
 
 
 def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: str | None = None) -> Compared:
-    """Compare ``run`` with ``other``, or without it, its setups with the first of them or with their bases.
+    """Compare ``run`` with ``other``, or without it, its setups with the first of them, or each variant with its setup.
 
     Args:
         run: The run folder.
         other: The other run folder.
-        setups: Labels separated by commas. The default is all common setups, or all setups with a base.
+        setups: Labels separated by commas. The default is all common setups, or all variants.
         rule: The rule of ``--fail-if``.
 
     Raises:
@@ -45,10 +44,9 @@ def compare_sides(run: Path, other: Path | None = None, setups: str = "", rule: 
 
 
 def _within(results: Results, labels: list[str], run: str) -> Compared:
-    """Compare setups of one run, paired by block, with the first one, or without names, each with its base."""
-    of_bases = [(f"{label}{BASE}", label) for label in results.labels if f"{label}{BASE}" in results.labels]
-    of_bases = of_bases or [(against, label) for label, against in results.own_baselines.items()]
-    named = [(labels[0], label) for label in labels[1:]] if labels else of_bases
+    """Compare setups of one run, paired by block, with the first one, or without names, each variant."""
+    in_pairs = [(against, label) for label, against in results.own_baselines.items()] or _variants(results)
+    named = [(labels[0], label) for label in labels[1:]] if labels else in_pairs
     if not named or len(set(labels)) < len(labels):
         raise UserError(
             "nothing to compare with; name a second run, or at least two setups of this one: --setups gunicorn,daphne"
@@ -60,6 +58,11 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     pairs = [(_Side(results, before, before), _Side(results, after, after)) for before, after in named]
     after = " and ".join(label for _, label in named)
     return Compared(" and ".join(baselines), after, delta, _rows(pairs, judged_cells(results), comparisons))
+
+
+def _variants(results: Results) -> list[tuple[str, str]]:
+    """Return the baseline with each of its variants."""
+    return [(results.baseline, entry.label) for entry in results.study.entries if entry.variant]
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:

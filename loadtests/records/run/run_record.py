@@ -87,6 +87,15 @@ class OwnProject:
 
 
 @dataclasses.dataclass(frozen=True)
+class EnvironmentRecord:
+    """The environment of setups with variants."""
+
+    variant: Annotated[tuple[str, ...], about("The variants.")]
+    python: Annotated[str, about("The Python version.")]
+    packages: Annotated[dict[str, str], about("The versions of its packages.")]
+
+
+@dataclasses.dataclass(frozen=True)
 class Git:
     """The revision of the project. Fields are None if git doesn't know them."""
 
@@ -183,6 +192,9 @@ class RunRecord:
         about("With --expect-workers: the workers that generated the load. Each is in ``clients``."),
     ] = None
     service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
+    environments: Annotated[
+        tuple[EnvironmentRecord, ...], about("With variants: the environments other than that of the other setups.")
+    ] = ()
     measured_s: Annotated[Amount, about("The measured seconds, including parts before a resume.")] = 0.0
     ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None
 

@@ -179,6 +179,8 @@ def _setups(results: Results) -> Table:
         "interface": lambda entry: results.setup(entry.label).interface,
         "knobs": lambda entry: " ".join(f"{key}={value}" for key, value in entry.env.items()) or "defaults",
     }
+    if results.record.environments:
+        columns["environment"] = lambda entry: " and ".join(entry.variant) or "as it is"
     return tables.listed("setups", "Setups", results.study.entries, columns, "", tables.Layout(tuple(columns)))
 
 

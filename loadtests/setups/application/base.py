@@ -13,8 +13,9 @@ from pathlib import Path
 from loadtests import files, setups
 from loadtests.cleanup import program
 from loadtests.errors import UserError, reason_of
-from loadtests.setups import WEBSOCKET, Setup, environment, other_stacks
+from loadtests.setups import WEBSOCKET, Setup, environment, interpreters, other_stacks
 from loadtests.setups.application.own_websocket import OwnWebsocket
+from loadtests.setups.variants import parsed
 from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
@@ -39,12 +40,12 @@ class Application:
         host: The Host header, if not None.
         own: Whether it is the user's project, not the sample project.
         websocket: The WebSockets of the user's project.
-        base: The project that a change is compared with.
         lifespan: Whether the ASGI application needs the lifespan protocol.
         headers: The headers of every request that doesn't have them.
         ssl_redirect: Whether SECURE_SSL_REDIRECT is on.
         alone: Whether only one of its setups can run at the same time.
         writes_settings: Whether the servers write their effective settings to a file (entry/with_settings.py).
+        variants: The same project in other environments, or other checkouts of it, by ``Setup.variant``.
     """
 
     directory: Path
@@ -59,12 +60,12 @@ class Application:
     host: str | None = None
     own: bool = False
     websocket: OwnWebsocket | None = None
-    base: Application | None = None
     lifespan: bool = False
     headers: tuple[tuple[str, str], ...] = ()
     ssl_redirect: bool = False
     alone: bool = False
     writes_settings: bool = False
+    variants: Mapping[tuple[str, ...], Application] = dataclasses.field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -77,27 +78,29 @@ class Application:
             "PATH": os.pathsep.join([str(self.bin), str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
         given |= {"BENCH_LIFESPAN": "on" if self.lifespan else ""}
-        no_knob = {"PYTHON": ""} if self.own else {}  # PYTHON selects one of the sample project's environments
-        return {**no_knob, **self.env, **{name: value for name, value in given.items() if value}}
+        return {**self.env, **{name: value for name, value in given.items() if value}}
+
+    def served_by(self, setup: Setup) -> Application:
+        """Return the application in the setup's environment."""
+        return self.variants.get(setup.variant, self)
 
     def environment_for(self, setup: Setup) -> dict[str, str]:
-        """Return the environment for a setup.
+        """Return the environment variables for a setup.
 
         A setup with hopless also needs testproject/testproject/hops.py, or entry/with_hopless.py for the user's
-        project. If the setup serves the base, return the base's environment.
+        project.
         """
-        if setup.base and self.base is not None:
-            return self.base.environment_for(dataclasses.replace(setup, base=False))
-        env = self.environment
+        served = self.served_by(setup)
+        env = served.environment
         if setup.hopless and not self.own:
             env["HOPLESS"] = "1"
         elif setup.hopless:
-            env |= {"SERVED_WITH_HOPLESS": self.asgi or "", "PYTHONPATH": entry_first(env)}
+            env |= {"SERVED_WITH_HOPLESS": served.asgi or "", "PYTHONPATH": entry_first(env)}
             env["ASGI_APP"] = "with_hopless:application"
         if self.writes_settings:
             app = "WSGI_APP" if setup.interface == "wsgi" else "ASGI_APP"
             env |= {"SERVED_WITH_SETTINGS": env.get(app, ""), app: "with_settings:application"}
-            env["PYTHONPATH"] = entry_first(self.environment)
+            env["PYTHONPATH"] = entry_first(served.environment)
         module = env.get("ASGI_APP", "").partition(":")[0]
         if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
             env["ASGI_APP"] = str(ENTRY / env["ASGI_APP"])  # it takes other modules for parts of a package in APP_DIR
@@ -105,23 +108,26 @@ class Application:
 
     def obstacle(self, setup: Setup) -> str | None:
         """Return why the setup can't serve the project on this machine, or None if it can."""
-        if setup.base:
-            base = dataclasses.replace(setup, base=False)
-            return self.base.obstacle(base) if self.base else "it serves what --base names, and nothing is named"
-        if setup.impossible:
-            return setup.impossible
+        served = self.served_by(setup)
+        for variant in parsed(setup.variant):
+            if why := setup.unfit(variant):
+                return why
+            if variant.python and (lacks := interpreters.missing(variant.python)):
+                return lacks
+            if variant.folder and not self.own:
+                return "another checkout is for a project of your own; name its folder: --app"
         if self.own and setup.answers:
             return f"it serves the project of {setup.stack or setup.name}, and no other"
         if self.own and setup.dialect:
             return "it serves the WebSockets of the sample project and of its peers, and no other"
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
-        lifespan = {"lifespan"} if self.lifespan and setup.interface == "asgi" else set()
+        lifespan = {"lifespan"} if served.lifespan and setup.interface == "asgi" else set()
         if why := setup.refuses({"forwarded", *lifespan} if any(map(_is_forwarded, self.headers)) else lifespan):
             return why
-        if not (self.wsgi if setup.interface == "wsgi" else self.asgi):
+        if not (served.wsgi if setup.interface == "wsgi" else served.asgi):
             return f"the project has no {setup.interface.upper()} application; name one with --{setup.interface}"
-        if (lacks := setups.missing(setup, self.bin)) is not None:
+        if (lacks := setups.missing(setup, served.bin)) is not None:
             return lacks
         return other_stacks.obstacle(setup.stack) if setup.stack else None
 
@@ -171,13 +177,14 @@ class Application:
         return tuple(map(with_headers, requests))
 
     def prepare(self) -> None:
-        """Run ``before``, also for the base, and end the processes that it leaves running.
+        """Run ``before`` once in each folder of the project, and end the processes that it leaves running.
 
         Raises:
             UserError: If it fails. The message contains the reason.
         """
-        if self.base is not None:
-            self.base.prepare()
+        other_folders = {one.directory: one for one in self.variants.values() if one.directory != self.directory}
+        for other in other_folders.values():
+            other.prepare()
         if not self.before:
             return
         shown = shlex.join(self.before)
@@ -205,20 +212,13 @@ def path_of(*folders: str | None) -> str:
 
 
 def sample(bin: Path | None = None) -> Application:
-    """Return the project in testproject/ with the Python in ``bin``, by default the Python that PYTHON names.
-
-    Raises:
-        UserError: If that Python has no environment.
-    """
-    python = os.environ.get("PYTHON")
-    if python and (lacks := other_stacks.missing_python(python)) is not None:
-        raise UserError(lacks)
+    """Return the project in testproject/ with the Python in ``bin``, by default the benchmark's own."""
     return Application(
         directory=files.ROOT / "testproject",
         wsgi="testproject.wsgi:application",
         asgi="testproject.asgi:application",
         settings="testproject.settings.base",
-        bin=bin or (other_stacks.python(python) if python else environment.bin()),
+        bin=bin or environment.bin(),
         health="/healthz",
         before=("python", "manage.py", "prepare"),
     )

@@ -1,31 +1,34 @@
-"""Create an overlay: a virtual environment with the servers on top of the user's environment, which isn't changed.
+"""Create an overlay: a virtual environment on top of a project's environment, which isn't changed.
 
-The servers have the versions of requirements.txt. Packages of the project keep their versions. If a server conflicts
-with them, it isn't installed and its setups are skipped.
+It contains the servers, with the versions of requirements.txt, and the packages that a variant changes. Other packages
+of the project keep their versions. If a server conflicts with them, it isn't installed and its setups are skipped. If a
+variant conflicts with them, they change, too.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import fcntl
+import functools
 import hashlib
 import json
-import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from loadtests import files
 from loadtests.cleanup import program
-from loadtests.errors import UserError
+from loadtests.errors import UserError, reason_of
 from loadtests.files import ROOT
-from loadtests.setups import Setup, environment
+from loadtests.setups import Setup, environment, interpreters
+from loadtests.setups.needs import OTHER_NAMES
+from loadtests.setups.variants import Variant, normalized
 
 HOPLESS = ROOT / "packages" / "hopless"
 HOPLESS_HERE = f"hopless @ {HOPLESS.as_uri()}"
 CONSTRAINTS = "constraints.txt"
-PACKAGES = {"uwsgi": "pyuwsgi"}  # needs whose package has another name
 
 # Programs for the project's Python, or the overlay's.
 FOLDERS = "import json, sys; print(json.dumps([p for p in sys.path if p.endswith('-packages')]))"
@@ -33,8 +36,11 @@ WHICH = "import sys; print(sys.version, sys.base_prefix, sys.path)"
 OWN = "import sysconfig; print(sysconfig.get_path('purelib'))"
 VERSIONS = """
 import importlib.metadata, json
+def version(found):
+    source = json.loads(found.read_text("direct_url.json") or "{}").get("vcs_info")
+    return found.version + (" (commit " + source["commit_id"][:12] + ")" if source else "")
 # Of a package that is there twice, the first is imported.
-found = {d.metadata["Name"]: d.version for d in reversed([*importlib.metadata.distributions()])}
+found = {d.metadata["Name"]: version(d) for d in reversed([*importlib.metadata.distributions()])}
 print(json.dumps({name: version for name, version in found.items() if name}))
 """
 COMMANDS = """
@@ -58,20 +64,29 @@ class Overlay:
     left_out: tuple[str, ...] = ()
 
 
-def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Overlay:
+def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), variants: Sequence[Variant] = ()) -> Overlay:
     """Return the overlay for a project's Python with the servers of these setups and ``extra`` packages.
 
     If the overlay doesn't exist, create it.
 
+    Args:
+        python: The project's Python.
+        setups: The setups.
+        extra: More packages of requirements.txt.
+        variants: The variants. Their packages replace those of requirements.txt and of the project.
+
     Raises:
         UserError: If it can't be created.
     """
-    if python.parent.resolve() == environment.own_bin().resolve():
+    changes = [pinned(one.text) for one in variants if one.package]
+    changed = {normalized(line) for line in changes}
+    own = is_own(python)
+    if own and not changes:
         return Overlay(python.parent)  # every server is installed in the benchmark's own environment
-    pins = requirements(setups, extra)
-    # The overlay depends on the Python, its package folders and the code of hopless.
-    sources = [file.read_text(encoding="utf-8") for file in sorted(HOPLESS.rglob("hopless/*.py"))]
-    key = f"{python}\n{_output([python, '-c', WHICH])}\n{pins}" + "".join(sources if HOPLESS_HERE in pins else ())
+    pins = [] if own else [line for line in requirements(setups, extra) if normalized(line) not in changed]
+    # The overlay depends on the Python, its packages, and packages that are folders on this machine.
+    sources = [_content(line) for line in [*pins, *changes]]
+    key = f"{python}\n{_output([python, '-c', WHICH])}\n{versions(python)}\n{pins}\n{changes}\n{sources}"
     folder = files.cache() / "overlays" / hashlib.sha256(key.encode()).hexdigest()[:16]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with environment.opened_lock(folder.parent / f"{folder.name}.lock") as lock:
@@ -84,13 +99,15 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
             shutil.rmtree(folder, ignore_errors=True)
             try:
                 _make(folder, python)
+                if changes:
+                    _change(folder, changes)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
         # Try again to install what failed, maybe because of the network or the project's old packages. A server may run
         # from this folder at the same time, so it isn't created again.
-        left_out = _install(folder, python, pins, missing)
-        about = {"python": str(python), "requirements": pins, "left_out": list(left_out)}
+        left_out = _install(folder, pins, missing)
+        about = {"python": str(python), "requirements": [*changes, *pins], "left_out": list(left_out)}
         files.write_json(done, about)
     named = {line.partition(" @ ")[0]: why for line, why in left_out.items()}
     return Overlay(folder / "bin", tuple(f"{name} was left out: {why}" for name, why in named.items()))
@@ -98,13 +115,50 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = ()) -> Ov
 
 def requirements(setups: Iterable[Setup], extra: Iterable[str] = ()) -> list[str]:
     """Return the requirements of these setups and the ``extra`` packages. hopless is the version in this repository."""
-    names = {*extra, *(PACKAGES.get(need, need) for setup in setups for need in setup.needs)}
+    names = {*extra, *(OTHER_NAMES.get(need, need) for setup in setups for need in setup.needs)}
     lines = [line.split("#")[0].strip() for line in environment.REQUIREMENTS.read_text(encoding="utf-8").splitlines()]
-    return [line for line in [*lines, HOPLESS_HERE] if line and _package(line) in names]
+    return [line for line in [*lines, HOPLESS_HERE] if line and normalized(line) in names]
+
+
+def on_python(python: Path, version: str) -> Path:
+    """Return another version of a project's Python, with the same packages.
+
+    The benchmark's own packages are left out if they aren't built for that version.
+
+    Raises:
+        UserError: If there is no such Python, or the packages can't be installed for it.
+    """
+    own = is_own(python)
+    packages = environment.servers() if own else _frozen(python)
+    program = interpreters.find(version)
+    return environment.created(f"python{version}", packages, program, strict=not own) / "bin" / "python"
+
+
+def is_own(python: Path) -> bool:
+    """Return whether this Python is in the benchmark's own environment, which has all servers."""
+    return python.parent.resolve() == environment.own_bin().resolve()
+
+
+def pinned(requirement: str) -> str:
+    """Return the requirement with the commit instead of a branch, so that a new commit is another environment."""
+    name, _, source = requirement.partition(" @ git+")
+    url, _, revision = source.rpartition("@") if "@" in source.rpartition("/")[2] else (source, "", "HEAD")
+    if not source:
+        return requirement
+    ended = program.run(["git", "ls-remote", url, revision], environment.STARTED_WITHIN_S)
+    commit = ended.printed.partition("\t")[0]  # empty for a revision that is a commit already
+    if ended.status:
+        raise UserError(f"{requirement}: git can't read {url}: {reason_of(ended.errors)}")
+    return f"{name} @ git+{url}@{commit}" if commit else requirement
+
+
+def version(python: Path) -> str:
+    """Return the version of this Python."""
+    return _output([python, "-c", "import platform; print(platform.python_version())"]).strip()
 
 
 def versions(python: Path) -> dict[str, str]:
-    """Return the version of every package that this Python finds."""
+    """Return the version of every package that this Python finds, with the commit if it came from a repository."""
     found: dict[str, str] = json.loads(_output([python, "-c", VERSIONS]))
     return dict(sorted(found.items()))
 
@@ -120,19 +174,65 @@ def _make(folder: Path, python: Path) -> None:
     (packages / "project.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _install(folder: Path, python: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
+def _frozen(python: Path) -> tuple[str, ...]:
+    """Return the project's packages as requirements, also those that are installed from folders and repositories."""
+    if environment.uv() is not None:
+        return tuple(environment.run_uv("pip", "freeze", "--python", str(python)).splitlines())
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    return tuple(_output([*pip, "freeze"]).splitlines())
+
+
+def _content(requirement: str) -> str:
+    """Return a text that changes with the files of a requirement that is a folder on this machine."""
+    folder = Path(urlsplit(requirement.partition(" @ ")[2]).path)
+    if " @ file:" not in requirement or not folder.is_dir():
+        return ""
+    found = (one for one in sorted(folder.rglob("*")) if not {".git", "__pycache__"} & {*one.parts} and one.is_file())
+    return "\n".join(f"{one} {one.stat().st_size} {one.stat().st_mtime_ns}" for one in found)
+
+
+def _change(folder: Path, changes: list[str]) -> None:
+    """Install the packages of variants, and other versions of other packages only if these need them.
+
+    Raises:
+        UserError: If they can't be installed.
+    """
+    python, log = folder / "bin" / "python", folder.with_suffix(".log")
+    failure = f"{' and '.join(changes)} can't be installed"
+    if environment.uv() is None:
+        environment.install(python, changes, failure, log=log)
+        return
+    changed = {normalized(line) for line in changes}
+    kept = {f"{normalized(name)}=={version}" for name, version in _installed(python).items()}
+    wanted, solved = folder / "wanted.txt", folder / "solved.txt"
+    wanted.write_text("\n".join(changes), encoding="utf-8")
+    # uv prefers the versions in its output file.
+    solved.write_text("\n".join(line for line in kept if normalized(line) not in changed), encoding="utf-8")
+    of_python = ("--python", str(python))
+    uv = functools.partial(environment.run_uv, failure=failure, log=log)
+    uv("pip", "compile", *of_python, "--no-annotate", "--no-header", "-o", str(solved), str(wanted))
+    lines = [line for line in solved.read_text(encoding="utf-8").splitlines() if line not in kept]
+    solved.write_text("\n".join(lines), encoding="utf-8")
+    uv("pip", "install", *of_python, "--no-deps", "--requirement", str(solved))
+
+
+def _installed(python: Path) -> dict[str, str]:
+    return {name: version.partition(" ")[0] for name, version in versions(python).items()}
+
+
+def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str]:
     """Install the ``missing`` servers next to the project's packages: with uv, or if that fails one by one with pip.
 
     Returns:
         The reason for each requirement that could not be installed.
     """
-    servers = {_package(line) for line in pins}
-    kept = [f"{name}=={version}\n" for name, version in versions(python).items() if _package(name) not in servers]
-    (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
     own = folder / "bin" / "python"
+    servers = {normalized(line) for line in pins}
+    kept = [f"{name}=={version}\n" for name, version in _installed(own).items() if normalized(name) not in servers]
+    (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
     left_out = {}
-    if environment.uv() is not None and _install_with_uv(folder, missing, {_package(line) for line in kept}):
+    if missing and environment.uv() and _install_with_uv(folder, missing, {normalized(line) for line in kept}):
         missing = []
     for line in missing:
         try:
@@ -160,17 +260,12 @@ def _install_with_uv(folder: Path, missing: list[str], kept: set[str]) -> bool:
     constraint = ("--constraint", str(folder / CONSTRAINTS))
     try:
         environment.run_uv("pip", "compile", *python, *constraint, "--no-annotate", "-o", str(solved), str(wanted))
-        lines = [line for line in solved.read_text(encoding="utf-8").splitlines() if _package(line) not in kept]
+        lines = [line for line in solved.read_text(encoding="utf-8").splitlines() if normalized(line) not in kept]
         solved.write_text("\n".join(lines), encoding="utf-8")
         environment.run_uv("pip", "install", *python, "--no-deps", "--requirement", str(solved))
     except UserError:
         return False
     return True
-
-
-def _package(requirement: str) -> str:
-    match = re.match(r"[\w.-]+", requirement)
-    return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
 def _output(command: list[str | Path]) -> str:

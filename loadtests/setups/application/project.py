@@ -20,11 +20,12 @@ from loadtests.cleanup import program
 from loadtests.errors import UserError, place_of, reason_of
 from loadtests.formatting import plural, series
 from loadtests.records.decode import duration
-from loadtests.setups import SERVERS, Setup, environment, require_knobs, without_servers
+from loadtests.setups import SERVERS, Setup, environment, interpreters, require_knobs, without_servers
 from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, path_of, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket, header_pairs, without_value
 from loadtests.setups.application.progress import Announce, silent
+from loadtests.setups.variants import HOPLESS, Variant, parsed
 from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
 
@@ -35,15 +36,12 @@ FACTS = ("python", "django", "debug", "settings", "middleware")  # of introspect
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables for supervisor/defaults.sh, not for the project.
-SETS_UP_SERVERS = {"PYTHON", "PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
+SETS_UP_SERVERS = {"PGBOUNCER", "RUN_DIR", "IPC_DIR", "APP_DIR", "WSGI_APP", "ASGI_APP"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """The command line's options for the user's project. The usual layout needs only ``app``.
-
-    ``base`` is the folder of the project that a change is compared with.
-    """
+    """The command line's options for the user's project. The usual layout needs only ``app``."""
 
     app: Path
     wsgi: str = ""
@@ -56,7 +54,6 @@ class Options:
     header: Sequence[str] = ()
     load_timeout: str = LOAD_TIMEOUT
     websocket: OwnWebsocket | None = None
-    base: Path | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options for run.json: absolute paths, and no secrets of WebSockets."""
@@ -75,7 +72,7 @@ class Options:
             UserError: If run.json doesn't have a secret value.
         """
         options: dict[str, Any] = dict(values)
-        for name in {"app", "python", "env_file", "base"} & options.keys():
+        for name in {"app", "python", "env_file"} & options.keys():
             options[name] = Path(options[name])
         if "websocket" in options:
             options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
@@ -86,11 +83,26 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A project that loads: the application, remarks for the user, and facts for run.json."""
+    """A project that loads: the application, remarks for the user, and facts for run.json.
+
+    ``environments`` has the Python and the packages of each combination of variants.
+    """
 
     application: Application
     remarks: tuple[str, ...]
     facts: dict[str, Any]
+    environments: dict[tuple[str, ...], dict[str, Any]] = dataclasses.field(default_factory=dict)
+
+    def with_variant(self, key: tuple[str, ...], other: Found) -> Found:
+        """Return it with the project in another environment."""
+        known = {f"{' and '.join(key)}: {remark}" for remark in other.remarks if remark not in self.remarks}
+        variants = {**self.application.variants, key: other.application}
+        return Found(
+            dataclasses.replace(self.application, variants=variants),
+            (*self.remarks, *sorted(known)),
+            self.facts,
+            {**self.environments, key: {name: other.facts[name] for name in ("python", "packages")}},
+        )
 
 
 def chosen(
@@ -101,7 +113,7 @@ def chosen(
     requests: Iterable[Request] = (),
     services: bool = False,
 ) -> Found:
-    """Load the user's project, or the sample project if there are no options.
+    """Load the user's project, or the sample project if there are no options, in all environments of the setups.
 
     Args:
         options: The options of the user's project.
@@ -115,15 +127,52 @@ def chosen(
             any code of the project runs.
     """
     require_knobs(os.environ, own=options is not None)
-    if options is None:
-        return Found(sample(), (), {})
-    announce(f"loading {options.app}")
+    setups = list(setups)
+    plain = [setup for setup in setups if not setup.variant]
     page = next((one.path for one in requests if one.method == "GET"), "/")
-    return find(options, setups, services, page)
+    if options is None:
+        found = Found(sample(), (), {})
+    else:
+        announce(f"loading {options.app}")
+        found = find(options, plain, services, page)
+    for key in dict.fromkeys(setup.variant for setup in setups):
+        variants = parsed(key)
+        if any(one.python and interpreters.missing(one.python) for one in variants):
+            continue  # Application.obstacle has the reason
+        of_sample = options is None and (any(one.folder for one in variants) or key == (HOPLESS,))
+        if not key or of_sample:  # the sample project has no other folder, and always has hopless
+            continue
+        announce(f"loading the project with {' and '.join(key)}")
+        if options is None:
+            other = sample_with(variants)
+        else:
+            other = find(options, [*plain, *(one for one in setups if one.variant == key)], services, page, variants)
+        found = found.with_variant(key, other)
+    return found
 
 
-def find(options: Options, setups: Iterable[Setup], services: bool = False, page: str = "/") -> Found:
-    """Load the project in ``options.app``, with an overlay for the servers that it lacks.
+def sample_with(variants: Sequence[Variant]) -> Found:
+    """Return the sample project in an environment with these variants.
+
+    Raises:
+        UserError: If the environment can't be created.
+    """
+    python = environment.bin() / "python"
+    for version in (one.python for one in variants if one.python):
+        python = overlay.on_python(python, version)
+    if any(one.package for one in variants):
+        python = overlay.make(python, [], (), variants).bin / "python"
+    return Found(sample(python.parent), (), {"python": overlay.version(python), "packages": overlay.versions(python)})
+
+
+def find(
+    options: Options,
+    setups: Iterable[Setup],
+    services: bool = False,
+    page: str = "/",
+    variants: Sequence[Variant] = (),
+) -> Found:
+    """Load the project in ``options.app``, with an overlay for the servers that it lacks and the variants' packages.
 
     Raises:
         UserError: If a part is missing or doesn't load.
@@ -139,6 +188,12 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
     settings = options.settings or env.get(SETTINGS) or os.environ.get(SETTINGS, "")
     python, remarks = _python(options, directory)
+    for folder in (one.folder for one in variants if one.folder):
+        directory = _directory(Path(folder))
+        of_folder, none_found = _python(options, directory)
+        python = python if none_found else of_folder
+    for version in (one.python for one in variants if one.python):
+        python = overlay.on_python(python, version)
     if own:
         remarks.append(
             f"the servers ignore {own} in {options.env_file}; set what they use in this command's environment"
@@ -165,7 +220,7 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
         entry_points["asgi"] = "plain_asgi:application"
         remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
-    servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra)
+    servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra, variants)
     remarks += servers.left_out
     # Load it again with the environment that will serve it.
     served = load({**env, SETTINGS: settings}, servers.bin / "python", entry_points)
@@ -179,11 +234,6 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
         remarks.append(f"the project itself opens port {ports}, so its setups can't run side by side")
     if facts["debug"]:
         remarks.append("DEBUG is on: the run measures it, but don't use it in production")
-    base = None
-    if options.base is not None:
-        base = find(dataclasses.replace(options, app=options.base, base=None), setups, services, page)
-        of_base = (*base.remarks, *_other_packages(facts["packages"], base.facts["packages"]))
-        remarks += [f"base: {one}" for one in of_base if one not in remarks]
     return Found(
         Application(
             directory=directory,
@@ -198,7 +248,6 @@ def find(options: Options, setups: Iterable[Setup], services: bool = False, page
             host=options.host or None,
             own=True,
             websocket=options.websocket,
-            base=base.application if base else None,
             lifespan=served["lifespan"],
             headers=headers,
             alone=bool(served["ports"]),
@@ -222,9 +271,6 @@ def unloaded(options: Options, bin: Path | None = None) -> Found:
         host=options.host or None,
         own=True,
         websocket=options.websocket,
-        base=unloaded(dataclasses.replace(options, app=options.base, base=None), bin).application
-        if options.base
-        else None,
     )
     return Found(application, ("the project was not loaded; missing parts are reported when it runs",), {})
 
@@ -253,13 +299,6 @@ def read_env_file(file: Path) -> dict[str, str]:
             value = re.sub(r"\s+#.*$", "", value)
         found[name] = value
     return found
-
-
-def _other_packages(here: dict[str, str], there: dict[str, str]) -> list[str]:
-    """Describe the packages whose versions differ in the base, if there are any."""
-    names = sorted({name for name, _ in here.items() ^ there.items()})
-    others = [f"{name} {there.get(name, 'none')} (not {here.get(name, 'none')})" for name in names]
-    return [f"other packages: {', '.join(others)}"] if others else []
 
 
 def _words(command: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from loadtests.setups import Setup
 from loadtests.setups.application.base import Application
+from loadtests.setups.variants import parsed
 
 
 class RemoteHost(Protocol):
@@ -42,7 +43,8 @@ class RemoteApplication(Application):
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
             return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
-        return setup.impossible or self.remote.missing_for(setup)
+        unfit = next((why for one in parsed(setup.variant) if (why := setup.unfit(one))), None)
+        return unfit or self.remote.missing_for(setup)
 
     def prepare(self) -> None:
         self.remote.prepare_sample()

@@ -106,7 +106,7 @@ def measure(python: Path, project: Path, arguments: list[str]) -> None:
     changed = project.with_name("changed")
     shutil.copytree(project, changed)
     change(changed, STOCK, OURS)
-    command = [sys.executable, "-m", "loadtests", "run", "--app", changed, "--base", project]
+    command = [sys.executable, "-m", "loadtests", "run", "--app", project, "--variant", changed]
     given = ["--settings", "deployed", "--asgi", "example.asgi:application", "--python", python, "--setups", "uvicorn"]
     paths = [word for path in PATHS for word in ("--path", path)]
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": ""}

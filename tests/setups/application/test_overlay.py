@@ -10,9 +10,11 @@ import django
 import pytest
 
 from loadtests import setups
+from loadtests.errors import UserError
 from loadtests.setups import environment
 from loadtests.setups.application import overlay
 from loadtests.setups.application.project import Options, find
+from loadtests.setups.variants import parse
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
@@ -36,6 +38,11 @@ class Project:
     def overlay(self, *names):
         """The overlay with the servers of these setups."""
         return overlay.make(self.folder / "bin" / "python", setups.find(names) if names else [])
+
+    def overlay_with(self, variant, *names):
+        """The overlay of these setups with a variant."""
+        found = [setup.with_variants([parse(variant)]) for setup in setups.find(names)]
+        return overlay.make(self.folder / "bin" / "python", found, (), [parse(variant)])
 
 
 @pytest.fixture
@@ -162,10 +169,63 @@ def test_hopless_needs_a_recent_django(project, index, monkeypatch):
     wheel = index("hopless", "0.1", needs="Django>=5.2")
     monkeypatch.setattr(overlay, "HOPLESS_HERE", f"hopless @ {wheel.as_uri()}")
     project.has("Django", "4.2")
-    [left_out] = project.overlay("uvicorn-hopless").left_out
+    [left_out] = project.overlay_with("hopless", "uvicorn").left_out
     assert left_out.startswith("hopless was left out: ")
     shutil.rmtree(project.packages / "Django-4.2.dist-info")
     project.has("Django", "5.2")
-    made = project.overlay("uvicorn-hopless")
+    made = project.overlay_with("hopless", "uvicorn")
     assert made.left_out == ()
     assert says(made.bin / "python", "-c", "import hopless; print(hopless.version)") == "0.1"
+
+
+def test_variant_replaces_packages_of_project_and_benchmark(project, index):
+    project.has("django", "5.2")
+    project.has("parser", "1.5")
+    index("gunicorn", "27.0", needs="parser>=1", pinned=True)
+    index("gunicorn", "26.0", needs="parser>=1")
+    index("django", "6.1", needs="parser>=2")
+    index("parser", "2.0")
+    index("parser", "3.0")
+    released = project.overlay_with("gunicorn==26.0", "gunicorn")
+    upgraded = project.overlay_with("django==6.1", "gunicorn")
+    plain = project.overlay("gunicorn")
+    code = "import django, gunicorn, parser; print(django.version, gunicorn.version, parser.version)"
+    versions = [says(made.bin / "python", "-c", code) for made in (plain, released, upgraded)]
+    assert versions[:2] == ["5.2 27.0 1.5", "5.2 26.0 1.5"]
+    assert versions[2].startswith("6.1 27.0 ")  # with a parser that it can use
+    assert not versions[2].endswith("1.5")
+    assert says(upgraded.bin / "django").startswith("django 6.1")
+    assert project.overlay_with("django==6.1", "gunicorn") == upgraded
+
+
+def test_variant_that_cannot_be_installed_names_the_log(project, index):
+    project.has("django", "5.2")
+    index("gunicorn", "27.0", pinned=True)
+    with pytest.raises(
+        UserError, match=r"^django==6\.9 can't be installed: .*django==6\.9.* \(log: .*\.log\)$"
+    ) as error:
+        project.overlay_with("django==6.9", "gunicorn")
+    log = Path(str(error.value).partition("(log: ")[2].rstrip(")"))
+    assert "django" in log.read_text()
+    assert not log.with_suffix("").exists()
+
+
+def test_new_commit_of_a_branch_is_another_environment(project, index, tmp_path):
+    source = tmp_path / "server"
+    source.mkdir()
+
+    def commit(text):
+        (source / "code").write_text(text)
+        for words in (["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", text]):
+            subprocess.run(["git", "-C", source, *words], check=True)
+
+    subprocess.run(["git", "init", "--quiet", "--initial-branch", "main", source], check=True)
+    commit("one")
+    requirement = f"server @ git+{source.as_uri()}@main"
+    first = overlay.pinned(requirement)
+    commit("two")
+    assert first.rpartition("@")[0] == f"server @ git+{source.as_uri()}"
+    assert overlay.pinned(requirement) != first
+    assert overlay.pinned(first) == first
+    with pytest.raises(UserError, match="git can't read"):
+        overlay.pinned(f"server @ git+{(tmp_path / 'none').as_uri()}")

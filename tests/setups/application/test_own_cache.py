@@ -29,11 +29,11 @@ def test_cache_of_another_user_is_refused(cache, mysite, monkeypatch):
 
 
 def test_environment_of_root_is_used(cache, monkeypatch):
-    folder = environment._folder("servers", ())
+    folder = environment._folder("servers", (), Path(sys.executable))
     folder.mkdir(parents=True)
     (folder / ".ready").touch()
     monkeypatch.setattr(environment, "opened_lock", None)  # only root can open it
-    assert environment._created("servers", ()) == folder
+    assert environment.created("servers", ()) == folder
 
 
 def test_linked_lock_is_refused(cache, monkeypatch, tmp_path):

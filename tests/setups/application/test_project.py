@@ -11,6 +11,7 @@ from loadtests import setups
 from loadtests.errors import UserError
 from loadtests.setups.application import project
 from loadtests.setups.application.project import Options, find, read_env_file
+from loadtests.setups.variants import parse
 
 pytestmark = pytest.mark.slow
 
@@ -140,18 +141,18 @@ def test_options_survive_the_run_record(mysite, tmp_path):
     assert project.chosen(None, []).application.settings == "testproject.settings.base"
 
 
-def test_base_setup_serves_the_base(mysite, started, untouched):
+def test_other_checkout_is_served_by_its_variant(mysite, started):
     (mysite / "mysite" / "asgi.py").unlink()
-    found = find(Options(started, base=mysite), [])
-    [setup, hopless] = setups.find(["gunicorn-base", "uvicorn-hopless-base"])
-    assert (setup.group, hopless.group) == ("gunicorn", "uvicorn")
-    assert found.application.environment_for(setup)["APP_DIR"] == str(mysite)
-    assert found.application.environment_for(hopless)["SERVED_WITH_HOPLESS"] == "plain_asgi:application"
-    assert found.application.obstacle(setup) is None
-    assert "nothing is named" in untouched[0].application.obstacle(setup)
-    assert any(remark.startswith("base: the project has no ASGI application") for remark in found.remarks)
-    options = Options(started, base=mysite)
-    assert Options.from_dict(options.to_dict()) == options
+    [_, other] = served_by = setups.find(["uvicorn"], [parse(str(mysite))])
+    both = other.with_variants([parse("hopless")])
+    found = project.chosen(Options(started), [*served_by, both])
+    served = found.application
+    assert (other.group, served.environment_for(other)["APP_DIR"]) == ("uvicorn", str(mysite))
+    assert served.environment_for(both)["SERVED_WITH_HOPLESS"] == "plain_asgi:application"
+    assert served.environment_for(served_by[0])["APP_DIR"] == str(started)
+    assert served.obstacle(other) is None
+    assert any(remark.startswith(f"{mysite}: the project has no ASGI application") for remark in found.remarks)
+    assert found.environments[other.variant]["packages"] == found.facts["packages"]
 
 
 def test_unavailable_setup_has_a_reason(untouched):

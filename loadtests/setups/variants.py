@@ -1,0 +1,127 @@
+"""Variants: changes of the environment that a setup runs in, such as another release of its server.
+
+An environment is a Python, its packages, and the project that runs in it. Studies and run.json contain variants as
+texts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from loadtests.errors import UserError, shown
+from loadtests.setups import interpreters
+from loadtests.workload.secrets import without_accounts
+
+HOPLESS = "hopless"
+FORMS = (
+    "a package and its version (granian==2.7.9), a package and its source (uvicorn @ git+https://...), python=3.13, "
+    "the folder of another checkout of your project (../my-branch), or hopless"
+)
+_PACKAGE = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*?)(?P<extras>\[[\w., -]*\])?\s*(?P<version>@\s*\S+|[=~!<>]=?=?.+)")
+_PYTHON = re.compile(r"python\s*==?\s*(3\.\d{1,3}t?)")
+_URL = re.compile(r"\w[\w+]*:")
+_NO_LABEL = re.compile(r"[^A-Za-z0-9._+]+")
+_MOST_OF_A_LABEL = 40
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """One change of an environment.
+
+    Args:
+        text: Its text in studies and run.json, which ``parse`` reads again.
+        package: The normalized name of the package that it replaces, or empty.
+        python: The version of its Python, such as ``3.13``, or empty.
+        folder: The folder of another checkout of the user's project, or empty.
+    """
+
+    text: str
+    package: str = ""
+    python: str = ""
+    folder: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What it changes. Variants with one subject exclude each other."""
+        return self.package or ("the Python" if self.python else "the folder" if self.folder else self.text)
+
+    @property
+    def is_hopless(self) -> bool:
+        return self.text == HOPLESS
+
+    @property
+    def name(self) -> str:
+        """A short name that can be a part of a label, such as ``granian-2.7.9``."""
+        source = self.text.partition(" @ ")[2]
+        if source:
+            name = f"{self.package}-{source.rpartition('/')[2].partition('@')[2][:8] or 'source'}"
+        elif self.package:
+            name = f"{self.package}-{self.text[len(self.package) :]}"
+        else:
+            name = Path(self.folder).name or self.text
+        return _NO_LABEL.sub("-", name).strip("-.")[:_MOST_OF_A_LABEL] or "other"
+
+    def name_for(self, label: str) -> str:
+        """Return the label's name with this variant: ``granian-wsgi-2.7.9``."""
+        repeated = f"{self.package}-" if self.package and label.startswith(self.package) else ""
+        return f"{label}-{self.name.removeprefix(repeated)}"
+
+
+def parse(text: str) -> Variant:
+    """Read a variant. Relative paths become absolute.
+
+    Raises:
+        UserError: If the text isn't a variant.
+    """
+    text = text.strip()
+    if text == HOPLESS:
+        return Variant(text)
+    if match := _PYTHON.fullmatch(text):
+        return Variant(f"python={match[1]}", python=match[1])
+    if without_accounts(text) != text:
+        raise UserError("variant: its URL has a user or a password, which run.json would contain; leave it to git")
+    if match := _PACKAGE.fullmatch(text):
+        version = match["version"].replace(" ", "")
+        if version.startswith("@"):
+            source = version[1:]
+            version = f" @ {source if _URL.match(source) else Path(source).absolute().as_uri()}"
+        return Variant(f"{match['name']}{match['extras'] or ''}{version}", package=normalized(match["name"]))
+    if "/" in text or text.startswith(".") or Path(text).is_dir():
+        folder = str(Path(text).resolve())
+        return Variant(folder, folder=folder)
+    raise UserError(f"variant {shown(text)}: write {FORMS}")
+
+
+def parsed_all(texts: Sequence[str]) -> list[Variant]:
+    """Read the variants of the option ``--variant``, each of another environment.
+
+    Raises:
+        UserError: If a text isn't a variant, or names a Python that this machine lacks.
+    """
+    found = list(dict.fromkeys(parse(text) for text in texts))
+    for version in (one.python for one in found if one.python):
+        interpreters.find(version)
+    return found
+
+
+def normalized(requirement: str) -> str:
+    """Return the normalized name of a requirement's package, or an empty string."""
+    match = re.match(r"[\w.-]+", requirement)
+    return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
+
+
+def parsed(texts: Sequence[str]) -> tuple[Variant, ...]:
+    """Read the variants of one environment.
+
+    Raises:
+        UserError: If a text isn't a variant, or two exclude each other.
+    """
+    found = tuple(parse(text) for text in texts)
+    subjects = [one.subject for one in found]
+    for one in found:
+        if subjects.count(one.subject) > 1:
+            raise UserError(f"variant: two of them change {one.subject}; give each a setup of its own")
+    return found

@@ -1,0 +1,186 @@
+"""Variants: what they are called, which setups they change, and the environments that they make."""
+
+import json
+import os
+
+import pytest
+
+from loadtests import setups
+from loadtests.errors import UserError
+from loadtests.measure.study_options import StudyOptions
+from loadtests.setups import interpreters
+from loadtests.setups.application import overlay, project, sample
+from loadtests.setups.needs import missing_needs
+from loadtests.setups.variants import parse, parsed
+from loadtests.workload import Request
+
+STUDY = """
+setups = ["gunicorn", {{ setup = "{setup}", label = "other", variant = ["{variant}"] }}]
+blocks = 1
+[tests.throughput]
+duration = "500ms"
+warmup = "0s"
+"""
+NEWER = ("3.14", "3.13", "3.12")
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A function: the file of a study of Gunicorn, and of a setup with a variant."""
+
+    def write(setup, variant="python=3.13"):
+        file = tmp_path / "two.toml"
+        file.write_text(STUDY.format(setup=setup, variant=variant))
+        return file
+
+    return write
+
+
+@pytest.fixture
+def no_interpreters(monkeypatch):
+    """No Python that was found before, and none of uv's."""
+    interpreters.find.cache_clear()
+    monkeypatch.setattr(interpreters, "_of_uv", lambda version: None)
+    yield
+    interpreters.find.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "label"),
+    [
+        ("granian == 2.7.9", "granian==2.7.9", "granian-wsgi-2.7.9"),
+        ("Django==6.1.3", "Django==6.1.3", "granian-wsgi-django-6.1.3"),
+        ("granian<2.8", "granian<2.8", "granian-wsgi-2.8"),
+        ("python==3.14t", "python=3.14t", "granian-wsgi-python-3.14t"),
+        ("hopless", "hopless", "granian-wsgi-hopless"),
+        ("granian @ git+file:///x/granian@fix/1", "granian @ git+file:///x/granian@fix/1", "granian-wsgi-source"),
+        ("granian @ git+file:///x/granian@main", "granian @ git+file:///x/granian@main", "granian-wsgi-main"),
+        ("granian @ /x/granian", "granian @ file:///x/granian", "granian-wsgi-source"),
+        ("/x/my branch", "/x/my branch", "granian-wsgi-my-branch"),
+    ],
+)
+def test_variant_has_short_name_in_label(text, kept, label):
+    variant = parse(text)
+    assert (variant.text, variant.name_for("granian-wsgi")) == (kept, label)
+    assert parse(kept) == variant
+
+
+def test_two_versions_exclude_each_other():
+    with pytest.raises(UserError, match="two of them change granian"):
+        parsed(["granian==2.7.9", "granian==2.8"])
+
+
+@pytest.mark.parametrize(
+    ("variant", "used_by", "unused_by"),
+    [
+        ("granian==2.7.9", ("granian-wsgi", "granian-asgi"), ("gunicorn", "uvicorn", "ws")),
+        ("uvicorn==0.50", ("uvicorn", "gunicorn-uvicorn"), ("gunicorn-asgi", "daphne")),
+        ("pyuwsgi==2.0.28", ("uwsgi",), ("gunicorn",)),
+        ("asgiref==3.9", ("gunicorn", "daphne-redis", "django-bolt"), ("ws", "action-cable", "2016-gunicorn")),
+        ("python=3.13", ("gunicorn", "uvicorn"), ("daphne-redis", "2016-gunicorn")),
+    ],
+)
+def test_variant_changes_only_setups_that_use_it(variant, used_by, unused_by):
+    unfit = {setup.name: setup.unfit(parse(variant)) for setup in setups.find([*used_by, *unused_by])}
+    assert {name for name, why in unfit.items() if why is None} == {*used_by}
+
+
+def test_setup_that_does_not_use_its_variant_is_left_out(command, study):
+    code, printed, _ = command("run", study("uvicorn", "granian==2.7.9"), "--dry-run")
+    assert code == 0
+    assert "left out other: it doesn't use granian" in " ".join(printed.split())
+
+
+def test_missing_python_is_left_out_of_a_study(command, study):
+    code, printed, _ = command("run", study("uvicorn", "python=3.99"), "--dry-run")
+    assert code == 0
+    assert "left out other: python=3.99: python3.99 was not found here; install it" in " ".join(printed.split())
+
+
+def test_environment_of_the_sample_is_the_variants(monkeypatch, tmp_path):
+    """Simulated, as an installation takes seconds."""
+    made = []
+
+    def make(python, found, extra, variants):
+        made.append((list(found), [one.text for one in variants]))
+        return overlay.Overlay(tmp_path)
+
+    monkeypatch.setattr(overlay, "make", make)
+    monkeypatch.setattr(overlay, "versions", lambda python: {"granian": "2.7.9"})
+    monkeypatch.setattr(overlay, "version", lambda python: "3.11.2")
+    chosen = setups.find(["granian-asgi"], [parse("granian==2.7.9"), parse("hopless")])
+    found = project.chosen(None, chosen)
+    plain, other, hopless = (found.application.environment_for(setup) for setup in chosen)
+    assert made == [([], ["granian==2.7.9"])]
+    assert found.environments == {("granian==2.7.9",): {"python": "3.11.2", "packages": {"granian": "2.7.9"}}}
+    assert other["PATH"].startswith(str(tmp_path))
+    assert not plain["PATH"].startswith(str(tmp_path))
+    assert hopless == {**plain, "HOPLESS": "1"}  # every environment of the sample has the package
+
+
+def test_study_with_all_its_setups_changed_keeps_its_baseline():
+    chosen = StudyOptions("first-look", setups="uvicorn", variants=("hopless", "Django==6.1.3")).study()
+    assert [entry.label for entry in chosen.entries] == ["uvicorn", "uvicorn-hopless", "uvicorn-django-6.1.3"]
+    assert chosen.baseline == "uvicorn"
+
+
+def test_python_on_path_or_in_pyenv_is_found(tmp_path, monkeypatch, no_interpreters):
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    shim, older, newest, without_the_gil = (
+        tmp_path / "bin/python3.13",
+        tmp_path / "versions/3.13.2/bin/python3.13",
+        tmp_path / "versions/3.13.10/bin/python3.13",
+        tmp_path / "versions/3.13.10t/bin/python3.13t",
+    )
+    for program in (shim, older, newest, without_the_gil):
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # pyenv's shims do not all work
+        program.chmod(0o755)
+    assert [interpreters.find(version) for version in ("3.13", "3.13t")] == [newest, without_the_gil]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+def test_another_release_of_a_server_runs_beside_the_pinned_one(command, study, tmp_path):
+    command("run", study("gunicorn", "gunicorn==27.0.0"), "--output", tmp_path / "run", "--ignore-busy")
+    record = json.loads((tmp_path / "run/run.json").read_text())
+    [environment] = record["environments"]
+    assert (environment["variant"], environment["packages"]["gunicorn"]) == (["gunicorn==27.0.0"], "27.0.0")
+    different = dict(environment["packages"].items() - record["versions"]["packages"].items())
+    assert different == {"gunicorn": "27.0.0"}
+    trials = [json.loads(file.read_text()) for file in (tmp_path / "run/trials").glob("*.json")]
+    assert all(trial["result"]["ok"] for trial in trials)
+    assert "With gunicorn==27.0.0: gunicorn 27.0.0 (not " in (tmp_path / "run/report.html").read_text()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+def test_a_setup_runs_on_another_python(command, study, tmp_path):
+    if interpreters.missing("3.13"):
+        pytest.skip("no Python 3.13: pyenv install 3.13, or uv python install 3.13")
+    command("run", study("gunicorn-gthread"), "--output", tmp_path / "run", "--ignore-busy")
+    [environment] = json.loads((tmp_path / "run/run.json").read_text())["environments"]
+    assert environment["python"].startswith("3.13.")
+    assert {"Django", "gunicorn"} <= environment["packages"].keys()
+
+
+ALONE = "the project of django-bolt answers GET / and GET /async/ and GET /healthz and GET /db and GET /async/db alone"
+
+
+@pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])
+def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
+    [bolt] = setups.find(["django-bolt"])
+    assert sample().refused(bolt, (), [Request("GET", path=path)]) == why
+
+
+@pytest.mark.exhaustive
+@pytest.mark.servers
+@pytest.mark.parametrize("name", ["django-bolt", "caddysnake-wsgi", "caddysnake-asgi"])
+def test_a_server_of_newer_pythons_answers_as_the_others_do(command, name):
+    need = name.removesuffix("-wsgi").removesuffix("-asgi")
+    newer = next((version for version in NEWER if not interpreters.missing(version)), None)
+    if missing_needs([need]) and newer is None:
+        pytest.skip("it needs Python 3.12 or newer: pyenv install 3.13, or uv python install 3.13")
+    code, printed, _ = command("check", name, *(("--variant", f"python={newer}") if missing_needs([need]) else ()))
+    assert (code, "0 differences" in printed) == (0, True)
