@@ -86,8 +86,8 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
     else:
         lines = map(_decoded, io.BytesIO(_content(file)))
         sent, remarks = accesslog.read(lines, str(file), options.skip_unknown, redaction)
-    found = recorded.workload(sent, options.max_requests, options.times, str(file))
-    return RecordedWorkload(found.workload, (*found.remarks[:1], *remarks, *found.remarks[1:], *redaction.remarks()))
+    found = recorded.workload(sent, options.max_requests, options.times, str(file), remarks)
+    return RecordedWorkload(found.workload, (*found.remarks, *redaction.remarks()))
 
 
 def write(found: Converted, output: Path) -> None:
@@ -97,7 +97,7 @@ def write(found: Converted, output: Path) -> None:
         UserError: If the file exists or can't be written.
     """
     if os.path.lexists(output):
-        raise UserError(f"{output} exists already; name another file with --output")
+        raise UserError(f"{output} already exists; name another file with --output")
     files.write_text(output, found.text)
 
 

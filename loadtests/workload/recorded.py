@@ -36,7 +36,7 @@ class RecordedWorkload:
     remarks: tuple[str, ...]
 
 
-def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> RecordedWorkload:
+def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequence[str] = ()) -> RecordedWorkload:
     """Create a workload from the most frequent requests, weighted by their numbers, in the order of their first
     appearance.
 
@@ -45,11 +45,12 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str) -> Recorde
         most: The maximum number of different requests.
         times: Whether to keep the time of each request.
         what: The name of the recording, for messages.
+        read: The reader's remarks.
 
     Raises:
         UserError: If no request is left.
     """
-    remarks = []
+    remarks = [*read]
     final = [one for one in sent if 200 <= one.status <= 599]
     remarks += left_out("without a final answer", len(sent) - len(final))
     known = [one for one in final if one.method in METHODS]

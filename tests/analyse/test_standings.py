@@ -151,7 +151,7 @@ def behind(label, test, block, result):
 
 
 CANNOT_DELIVER, BOTH = "cannot sustain 20 messages/s, only about", "25.0% failed; loses 41%"
-UNCONNECTED = "1.0% of the connections refused or lost"
+UNCONNECTED = "1.0% of its connections refused or lost"
 
 
 @pytest.mark.parametrize(

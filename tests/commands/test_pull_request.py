@@ -147,7 +147,7 @@ def test_workflow_steps_follow_the_rule(job, build_run, slower):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.timeout(900)
-def test_workflow_serves_base_beside_branch(job, free_port):
+def test_workflow_serves_base_next_to_branch(job, free_port):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     # A machine that runs tests is busy: what it finds is not judged.
     shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))

@@ -141,7 +141,7 @@ def test_study_with_variant_gets_no_second_copy(dry_run):
     assert with_option.count("hopless  ") == dry_run("channels-hops").count("hopless  ")
 
 
-def test_other_checkout_is_measured_beside_the_project(dry_run, tmp_path):
+def test_other_checkout_is_measured_next_to_the_project(dry_run, tmp_path):
     branch = shutil.copytree("docs/examples/chat", tmp_path / "my branch")
     printed = dry_run("--app", "docs/examples/chat", "--variant", str(branch), "--setups", "gunicorn,uvicorn")
     assert all(f"\n{name}-my-branch  " in printed for name in ("gunicorn", "uvicorn"))
@@ -184,7 +184,7 @@ def test_own_journey_hides_the_password(dry_run, monkeypatch, mine):
         ),
         (LOGIN, "a=b", "can't be combined; leave one out"),
         (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: contains characters"),
-        (LOGIN, None, "set JOURNEY_PASSWORD to the password of ada"),
+        (LOGIN, None, "JOURNEY_PASSWORD is not set; set it to the password of ada"),
     ],
 )
 def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, arguments, cookie, says):

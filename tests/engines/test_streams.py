@@ -41,7 +41,7 @@ def streamed():
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_streams_beside_requests_are_counted(streamed, processes):
+def test_streams_next_to_requests_are_counted(streamed, processes):
     result, counts = streamed("/streams", warmup_s=0.2, processes=processes)
     found = result.streams
     assert found.begun == found.whole == found.answered == counts["whole"] > 5

@@ -216,7 +216,7 @@ def test_refused_run_writes_nothing(begin, bench_of, folder):
     assert not folder.exists()
     folder.mkdir()
     bench_of.engine.features = features
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         begin()
     assert bench_of.server.served == []
 

@@ -141,5 +141,5 @@ def test_failed_write_leaves_no_part(tmp_path):
 
 
 def test_run_never_overwrites_another(run):
-    with pytest.raises(UserError, match="exists already"):
+    with pytest.raises(UserError, match="already exists"):
         Run.create(run.path, run.record)

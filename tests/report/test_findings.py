@@ -158,7 +158,7 @@ def test_uncertain_results_have_no_leader(curve):
     assert text.endswith("over requests per second: all (no verdict) at 50/s, 150/s, 250/s and 290/s.")
 
 
-def test_leaders_are_named_beside_unranked_setups(curve):
+def test_leaders_are_named_next_to_unranked_setups(curve):
     [text] = of_p50(curve(failing("daphne"), labels=("gunicorn", "uvicorn", "daphne"), blocks=2))
     assert ": gunicorn and uvicorn lead (no significant difference) at 50/s" in text
     assert "all" not in text

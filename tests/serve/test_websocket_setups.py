@@ -37,7 +37,7 @@ def running(request):
 
 
 @pytest.mark.servers
-def test_setup_uses_its_protocol_beside_http(running):
+def test_setup_uses_its_protocol_next_to_http(running):
     for path in ("/", "/healthz"):
         answer = running.ask(Request(path, path=path), 5)
         assert (answer.status, answer.body) == (200, b"OK")

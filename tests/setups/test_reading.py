@@ -164,7 +164,7 @@ def test_hopless_requirement_matches_its_package():
     assert all(re.search(r">=([\d.]+)", one)[1] in said for one in least)
 
 
-def test_server_is_found_beside_its_python(tmp_path):
+def test_server_is_found_next_to_its_python(tmp_path):
     """One of another Python would run the project in that Python."""
     assert missing() is None
     assert missing("gunicorn", "uvloop") is None

@@ -142,7 +142,7 @@ def test_python_on_path_or_in_pyenv_is_found(tmp_path, monkeypatch, no_interpret
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_another_release_of_a_server_runs_beside_the_pinned_one(command, study, tmp_path):
+def test_another_release_of_a_server_runs_next_to_the_pinned_one(command, study, tmp_path):
     command("run", study("gunicorn", "gunicorn==27.0.0"), "--output", tmp_path / "run", "--ignore-busy")
     record = json.loads((tmp_path / "run/run.json").read_text())
     [environment] = record["environments"]

@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
     ("kind", "options", "says"),
     [
         ("hra", {}, r"unknown kind of recording 'hra'; did you mean har"),
-        ("log", {"host": "a"}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
+        ("log", {"hosts": ("a",)}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("log", {"keep": Keep(cookies=True)}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("log", {"keep": Keep(headers=("X",))}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("har", {"skip_unknown": True}, r"--skip-unknown is for the lines of an access log"),

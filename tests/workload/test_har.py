@@ -163,7 +163,7 @@ def test_other_har_file_is_refused(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("url", "recorded", "says"),
     [
-        (SITE, {"status": 0}, r"holds no request that can be sent; 1 left out without a final answer"),
+        (SITE, {"status": 0}, r"holds no request that can be sent; .*1 left out without a final answer"),
         ("data:,a", {}, r"no request to a web server; there are: none"),
         (SITE, {"at": "noon"}, r"entry 1 .*'noon' is not a time"),
     ],
@@ -180,7 +180,7 @@ def test_written_file_is_a_workload(har, entry, tmp_path):
     write(found, output)
     assert from_toml.read(output) == convert("har", file, ConvertOptions(times=True)).workload
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
-    with pytest.raises(UserError, match=r"out.toml exists already; name another file with --output"):
+    with pytest.raises(UserError, match=r"out.toml already exists; name another file with --output"):
         write(found, output)
     with pytest.raises(UserError, match=r"cannot write .*out.toml: No such file"):
         write(found, tmp_path / "none" / "out.toml")

@@ -206,7 +206,7 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
     )
     write(found, tmp_path / "mine.py")
     assert (tmp_path / "mine.py").read_text() == found.text
-    with pytest.raises(UserError, match=r"exists already"):
+    with pytest.raises(UserError, match=r"already exists"):
         write(found, tmp_path / "mine.py")
 
 
@@ -237,7 +237,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
         ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
         ("no", {}, r"shop.har: not JSON, so neither a HAR file nor ONS' requests"),
         (ONS, {"times": True}, r"work for a journey; leave them out"),
-        (ONS, {"host": "a"}, r"--host is for a HAR file"),
+        (ONS, {"hosts": ("a",)}, r"--host is for a HAR file"),
     ],
 )
 def test_other_recording_is_refused(journey_of, values, options, says):

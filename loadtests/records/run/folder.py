@@ -90,7 +90,7 @@ def require_new(path: Path) -> None:
     """Check that a new folder can be created.
 
     Raises:
-        UserError: If the path exists already, or its parent isn't writable.
+        UserError: If the path already exists, or its parent isn't writable.
     """
     if os.path.lexists(path):
         raise UserError(f"{path} already exists; name another folder with --output")

@@ -56,7 +56,7 @@ def test_new_users_form_open_loop():
     assert (test.description, test.condition) == (said, "at 2 new users a second")
 
 
-def test_own_journey_is_file_beside_study(own, tmp_path):
+def test_own_journey_is_file_next_to_study(own, tmp_path):
     test = own(users=1, path="/shop/")
     assert load_of(test).users.journey == str((tmp_path / "a" / "mine.py").resolve())
     assert test.short_description == "the journey mine at /shop/"

@@ -21,7 +21,7 @@ def stream(**keys):
     return a_test("stream", **{"streams": 100, "rate": 125, "duration": "8s", **keys})
 
 
-def test_streams_run_beside_other_requests():
+def test_streams_run_next_to_other_requests():
     found = stream(path="/events?generator=sync", events=20, every="25ms", meanwhile="/json")
     load = load_of(found)
     assert (load.protocol, [one.path for one in load.requests], load.rate) == ("events", ["/json"], 125)

@@ -110,7 +110,7 @@ def test_views_without_fetches_have_no_ceiling(results):
     assert arithmetic.section(made) is None
 
 
-def test_arithmetic_appears_beside_measurement(results):
+def test_arithmetic_appears_next_to_measurement(results):
     made = results(pool=25.0)
     section = arithmetic.section(made)
     [table], [chart] = section.tables, section.charts

@@ -42,7 +42,7 @@ def results(build_run):
     return Results(build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(hundred,), change=change, blocks=4))
 
 
-def test_streams_appear_beside_other_requests(results):
+def test_streams_appear_next_to_other_requests(results):
     page = page_of(results)
     [table] = section(page, "stream").tables
     found = {label: dict(zip(table.columns, row, strict=True)) for label, row in rows_of(table).items()}

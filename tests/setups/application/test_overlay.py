@@ -143,7 +143,7 @@ def test_setup_requirements_are_pinned():
     assert "numpy" not in wanted
 
 
-def test_environment_beside_project_is_found(project, mysite):
+def test_environment_next_to_project_is_found(project, mysite):
     site = shutil.copytree(mysite, project.folder.parent, dirs_exist_ok=True)
     (project.folder / "lib" / "unused").mkdir()
     (project.packages / "benchmarks-django.pth").write_text(f"{Path(django.__file__).parents[1]}\n")

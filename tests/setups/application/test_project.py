@@ -20,7 +20,9 @@ pytestmark = pytest.mark.slow
 def untouched(started):
     """What is found in a project as Django makes it, and whether its folder has stayed as it was."""
     before = sorted(started.rglob("*"))
-    found = find(Options(started), [])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("DJANGO_SETTINGS_MODULE", raising=False)
+        found = find(Options(started), [])
     return found, sorted(started.rglob("*")) == before
 
 
