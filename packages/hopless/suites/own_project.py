@@ -6,7 +6,7 @@ sdist. It counts the hops and threads of a request with the changed line and wit
 the same results with the middleware of ``hopless``.
 
 With ``--speed``, this repository's benchmark also measures both states side by side, with ``python -m loadtests run
---app ... --base ...`` and the other options: ``--speed --blocks 2``.
+--app ... --variant ...`` and the other options: ``--speed --blocks 2``.
 """
 
 from __future__ import annotations

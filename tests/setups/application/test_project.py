@@ -172,7 +172,7 @@ def test_failed_setup_command_is_reported(untouched):
 
     with pytest.raises(UserError, match=r"failed \(exit status 1\): the database is down"):
         prepare("python", "-c", "raise SystemExit('the database is down')")
-    with pytest.raises(UserError, match=r"'no-such-command' failed .* cannot be run: No such file"):
+    with pytest.raises(UserError, match=r"'no-such-command' failed .* can't be run: No such file"):
         prepare("no-such-command")
 
 
