@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
-import functools
 import hashlib
 import json
 import shutil
@@ -178,8 +177,7 @@ def _frozen(python: Path) -> tuple[str, ...]:
     """Return the project's packages as requirements, also those that are installed from folders and repositories."""
     if environment.uv() is not None:
         return tuple(environment.run_uv("pip", "freeze", "--python", str(python)).splitlines())
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
-    return tuple(_output([*pip, "freeze"]).splitlines())
+    return tuple(_output([*_pip(python), "freeze"]).splitlines())
 
 
 def _content(requirement: str) -> str:
@@ -197,23 +195,29 @@ def _change(folder: Path, changes: list[str]) -> None:
     Raises:
         UserError: If they can't be installed.
     """
-    python, log = folder / "bin" / "python", folder.with_suffix(".log")
-    failure = f"{' and '.join(changes)} can't be installed"
-    if environment.uv() is None:
-        environment.install(python, changes, failure, log=log)
-        return
+    python = folder / "bin" / "python"
+    kept = _constrain(folder, changes)
+    if not (environment.uv() and _install_with_uv(folder, changes, kept)):
+        # pip knows the project's packages, and replaces only those that the changes can't use.
+        failure = f"{' and '.join(changes)} can't be installed"
+        program.output([*_pip(python), "install", *changes], failure, environment.INSTALLED_WITHIN_S, log=_log(folder))
+
+
+def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
+    """Write the versions of all packages but these as constraints, and return the names."""
     changed = {normalized(line) for line in changes}
-    kept = {f"{normalized(name)}=={version}" for name, version in _installed(python).items()}
-    wanted, solved = folder / "wanted.txt", folder / "solved.txt"
-    wanted.write_text("\n".join(changes), encoding="utf-8")
-    # uv prefers the versions in its output file.
-    solved.write_text("\n".join(line for line in kept if normalized(line) not in changed), encoding="utf-8")
-    of_python = ("--python", str(python))
-    uv = functools.partial(environment.run_uv, failure=failure, log=log)
-    uv("pip", "compile", *of_python, "--no-annotate", "--no-header", "-o", str(solved), str(wanted))
-    lines = [line for line in solved.read_text(encoding="utf-8").splitlines() if line not in kept]
-    solved.write_text("\n".join(lines), encoding="utf-8")
-    uv("pip", "install", *of_python, "--no-deps", "--requirement", str(solved))
+    found = _installed(folder / "bin" / "python").items()
+    kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}
+    (folder / CONSTRAINTS).write_text("".join(kept.values()), encoding="utf-8")
+    return {*kept}
+
+
+def _pip(python: Path) -> list[str]:
+    return [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
+
+
+def _log(folder: Path) -> Path:
+    return folder.parent / f"{folder.name}.log"
 
 
 def _installed(python: Path) -> dict[str, str]:
@@ -227,16 +231,13 @@ def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str
         The reason for each requirement that could not be installed.
     """
     own = folder / "bin" / "python"
-    servers = {normalized(line) for line in pins}
-    kept = [f"{name}=={version}\n" for name, version in _installed(own).items() if normalized(name) not in servers]
-    (folder / CONSTRAINTS).write_text("".join(kept), encoding="utf-8")
-    pip = [sys.executable, "-m", "pip", "--python", str(own), "--quiet", "--disable-pip-version-check"]
+    kept = _constrain(folder, pins)
     left_out = {}
-    if missing and environment.uv() and _install_with_uv(folder, missing, {normalized(line) for line in kept}):
+    if missing and environment.uv() and _install_with_uv(folder, missing, kept):
         missing = []
     for line in missing:
         try:
-            _output([*pip, "install", "--constraint", str(folder / CONSTRAINTS), line])
+            _output([*_pip(own), "install", "--constraint", str(folder / CONSTRAINTS), line])
         except UserError as error:
             left_out[line] = str(error)
     for command, value in json.loads(_output([own, "-c", COMMANDS])).items():
