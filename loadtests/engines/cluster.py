@@ -205,7 +205,7 @@ class Worker(GeneratorProcess):
         return self.where or "a worker"
 
     def _nonsense(self, why: object) -> EngineError:
-        return EngineError(f"{self._called} answered nonsense: {why}")
+        return EngineError(f"{self._called} sent an invalid answer: {why}")
 
 
 @contextlib.contextmanager
@@ -222,7 +222,7 @@ def understood(processes: Sequence[GeneratorProcess]) -> Iterator[None]:
         if not others:
             raise
         why = shown(f"{type(error).__name__}: {error}")
-        raise EngineError(f"{' or '.join(others)} answered nonsense: {why}") from None
+        raise EngineError(f"{' or '.join(others)} sent an invalid answer: {why}") from None
 
 
 @contextlib.contextmanager

@@ -93,14 +93,15 @@ def test_summary_starts_with_failures(two, command):
 
 
 def test_each_setup_is_compared_with_base(build_run, command):
-    labels = ("gunicorn-base", "gunicorn", "uvicorn-base", "uvicorn")
-    run = build_run(labels=labels, blocks=6, change=slowed({"uvicorn": 2.0}))
+    against = {"gunicorn-branch": "gunicorn", "uvicorn-branch": "uvicorn"}
+    labels = ("gunicorn", "gunicorn-branch", "uvicorn", "uvicorn-branch")
+    run = build_run(labels=labels, against=against, blocks=6, change=slowed({"uvicorn-branch": 2.0}))
     found = json.loads(command("compare", run.path, "--json")[1])
-    assert (found["before"], found["after"]) == ("gunicorn-base and uvicorn-base", "gunicorn and uvicorn")
+    assert (found["before"], found["after"]) == ("gunicorn and uvicorn", "gunicorn-branch and uvicorn-branch")
     rows = {(row["setup"], row["metric"]): row for row in found["comparisons"]}
     assert {row["family"] for row in rows.values()} == {len(found["comparisons"])} == {10}
-    assert rows["gunicorn", "p50_ms"]["ratio"]["value"] == pytest.approx(1.0, rel=0.01)
-    assert rows["uvicorn", "p50_ms"]["verdict"] == "slower"
+    assert rows["gunicorn-branch", "p50_ms"]["ratio"]["value"] == pytest.approx(1.0, rel=0.01)
+    assert rows["uvicorn-branch", "p50_ms"]["verdict"] == "slower"
 
 
 def shell(text, folder, **env):
@@ -134,14 +135,18 @@ def job(tmp_path):
 def test_workflow_steps_follow_the_rule(job, build_run, slower):
     assert shell(STEPS["Check out the base"], job).returncode == 0
     assert "range(1000)" in (job / "base/mysite/urls.py").read_text()
-    change = slowed({"gunicorn": 1 + slower}, rate=True)
-    build_run(labels=("gunicorn-base", "gunicorn"), blocks=8, change=change).path.rename(job / "run")
+    labels, against = ("gunicorn", "gunicorn-branch"), {"gunicorn-branch": "gunicorn"}
+    change = slowed({"gunicorn-branch": 1 + slower}, rate=True)
+    build_run(labels=labels, against=against, blocks=8, change=change).path.rename(job / "run")
     ended = shell(STEPS["Compare"], job)
     assert ended.returncode == (slower > 0), ended.stderr
     word = "Failed" if slower else "Passed"
     assert f"**{word}.** slower by more than 5%" in (job / "summary.md").read_text()
     assert any(junit((job / "junit.xml").read_text()).values()) == (slower > 0)
-    assert json.loads((job / "bmf.json").read_text()).keys() == {"gunicorn/latency", "gunicorn/throughput"}
+    assert json.loads((job / "bmf.json").read_text()).keys() == {
+        "gunicorn-branch/latency",
+        "gunicorn-branch/throughput",
+    }
 
 
 @pytest.mark.exhaustive
@@ -153,6 +158,7 @@ def test_workflow_serves_base_next_to_branch(job, free_port):
     shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))
     found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
     rates = {
-        name: [one["result"]["rate"] for one in found if one["setup"] == name] for name in ("gunicorn-base", "gunicorn")
+        name: [one["result"]["rate"] for one in found if one["label"] == name]
+        for name in ("gunicorn", "gunicorn-branch")
     }
-    assert min(rates["gunicorn-base"]) > max(rates["gunicorn"])
+    assert min(rates["gunicorn"]) > max(rates["gunicorn-branch"])

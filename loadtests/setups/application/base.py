@@ -97,13 +97,13 @@ class Application:
         elif setup.hopless:
             env |= {"SERVED_WITH_HOPLESS": served.asgi or "", "PYTHONPATH": entry_first(env)}
             env["ASGI_APP"] = "with_hopless:application"
+        app = "WSGI_APP" if setup.interface == "wsgi" else "ASGI_APP"
         if self.writes_settings:
-            app = "WSGI_APP" if setup.interface == "wsgi" else "ASGI_APP"
             env |= {"SERVED_WITH_SETTINGS": env.get(app, ""), app: "with_settings:application"}
             env["PYTHONPATH"] = entry_first(served.environment)
-        module = env.get("ASGI_APP", "").partition(":")[0]
+        module = env.get(app, "").partition(":")[0]
         if "granian" in setup.needs and (ENTRY / f"{module}.py").is_file():
-            env["ASGI_APP"] = str(ENTRY / env["ASGI_APP"])  # it takes other modules for parts of a package in APP_DIR
+            env[app] = str(ENTRY / env[app])  # it takes other modules for parts of a package in APP_DIR
         return env
 
     def obstacle(self, setup: Setup) -> str | None:

@@ -41,7 +41,7 @@ def test_redirect_to_https(command, small):
 def test_redirect_to_https_stops_a_run(refused, small, tmp_path):
     output = ("--output", tmp_path / "run")
     said = refused("run", "--quick", "--setups", "gunicorn", "--app", small(settings=SECURE), *output)
-    assert "200 is needed (301 to https://127.0.0.1:" in said
+    assert "expected 200 (301 to https://127.0.0.1:" in said
     assert "SECURE_SSL_REDIRECT is on" in said
 
 
@@ -62,7 +62,7 @@ if "gunicorn" in sys.modules:
     _, printed, _ = command("check", "uvicorn", "gunicorn", "--app", small(settings=code))
     [line] = [line for line in printed.splitlines() if "settings of gunicorn differ" in line]
     assert "MIDDLEWARE django.middleware.http.ConditionalGetMiddleware: present instead of absent" in line
-    assert "DATABASES default CONN_MAX_AGE: 600 instead of 0" in line
+    assert "DATABASES default CONN_MAX_AGE: 600 instead of absent" in line
     assert "hunter2" not in printed
 
 
@@ -87,8 +87,7 @@ def tenant(request):
     )
     workload.write_text(hosts)
     code, printed, errors = command("check", "gunicorn", "uvicorn", "--app", folder, "--workload", workload)
-    assert code == 0, printed + errors
-    assert "note:" not in printed.replace("note: the settings", "")
+    assert (code, "0 differences" in printed) == (0, True), printed + errors
 
 
 def test_blocked_view_is_named(command, small, monkeypatch):
