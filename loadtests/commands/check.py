@@ -39,12 +39,12 @@ def command(
         from loadtests.serve.sample_requests import REQUESTS
         from loadtests.setups import find
         from loadtests.setups.application import project
-        from loadtests.setups.variants import parsed_all
+        from loadtests.setups.variants import parse_options
         from loadtests.workload import Request
 
         asked = named(path or [], workload)
         setups = [name for text in setups or [] for name in text.split(",") if name]
-        chosen = find(setups, parsed_all(variant or []))
+        chosen = find(setups, parse_options(variant or []))
         requests = asked or ((Request("GET /"),) if own else REQUESTS)
         served = project.chosen(own, chosen, announce, requests=requests)
     for remark in served.remarks:

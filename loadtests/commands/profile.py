@@ -37,9 +37,9 @@ def command(
         from loadtests.records.run.folder import require_new
         from loadtests.report.formats.terminal import print_table
         from loadtests.setups import find
-        from loadtests.setups.variants import parsed_all
+        from loadtests.setups.variants import parse_options
 
-        chosen = find([name.strip() for name in setup.split(",")], parsed_all(variant or []))
+        chosen = find([name.strip() for name in setup.split(",")], parse_options(variant or []))
         if output is not None and len(chosen) > 1:
             raise UserError("--output is the folder of a single profile; leave it out, or name one setup")
         if output is not None:

@@ -63,7 +63,7 @@ class StudyOptions:
         study = studies.load(self.name)
         if self.setups is not None:
             study = study.only([label.strip() for label in self.setups.split(",")])
-        study = study.with_variants(variants.parsed_all(self.variants))
+        study = study.with_variants(variants.parse_options(self.variants))
         if self.rate is not None:
             require_within("--rate", self.rate, MIN_RATE, int(MAX_RATE))
             study = dataclasses.replace(study, tests=tuple(test.at_rate(self.rate) for test in study.tests))
@@ -126,7 +126,7 @@ def require_environments(own: project.Options | None, study: Study, servers: str
         if servers and {*entry.variant} - {variants.HOPLESS}:
             changed = " and ".join(entry.variant)
             raise UserError(f"{entry.label} needs {changed}, which is made on this machine only; leave out --servers")
-        for folder in (one.folder for one in variants.parsed(entry.variant) if one.folder):
+        for folder in (one.folder for one in variants.parse_environment(entry.variant) if one.folder):
             if own is None:
                 raise UserError(f"--variant {folder}: it is another checkout of your project; name that with --app")
             project.unloaded(dataclasses.replace(own, app=Path(folder)), environment.own_bin())

@@ -38,7 +38,7 @@ class Entry:
 
     def twin(self, variant: Variant, setup: Setup) -> Entry | None:
         """Return the entry with a variant, or None if the variant doesn't change it."""
-        subjects = {one.subject for one in variants.parsed(self.variant)}
+        subjects = {one.subject for one in variants.parse_environment(self.variant)}
         if setup.unfit(variant) or variant.subject in subjects or (variant.is_hopless and "HOPLESS" in self.env):
             return None
         changed = (*self.variant, variant.text)
@@ -47,7 +47,7 @@ class Entry:
 
 def in_environment(entry: Entry, setups: Mapping[str, Setup]) -> Setup:
     """Return the entry's setup, which is one of ``setups`` by name, in the entry's environment."""
-    return setups[entry.setup].with_variants(variants.parsed(entry.variant))
+    return setups[entry.setup].with_variants(variants.parse_environment(entry.variant))
 
 
 def alike(one: Entry, other: Entry) -> bool:
@@ -69,7 +69,7 @@ def _entry(table: EntryTable, where: str) -> Entry:
     if not LABEL.fullmatch(label):
         raise UserError(f"{where}label: {quoted(label)}; {LABELS_ARE}")
     try:
-        variant = tuple(one.text for one in variants.parsed(table.variant))
+        variant = tuple(one.text for one in variants.parse_environment(table.variant))
     except UserError as error:
         raise UserError(f"{where}{error}") from None
     return Entry(label, table.setup, _environment(table.env, f"{where}env."), table.against or "", variant)

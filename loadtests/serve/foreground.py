@@ -16,7 +16,7 @@ from loadtests.errors import UserError
 from loadtests.serve.serving import NotServing, serving
 from loadtests.setups.application import project
 from loadtests.setups.application.project import Options
-from loadtests.setups.variants import parsed
+from loadtests.setups.variants import parse_environment
 
 LOOK_EVERY_S = 1.0
 
@@ -34,7 +34,7 @@ def serve(name: str, say: Callable[[str], None], own: Options | None = None, var
         UserError: If it can't be served, or a process ends.
     """
     [plain] = setups.find([name])
-    setup = plain.with_variants(parsed(variants))
+    setup = plain.with_variants(parse_environment(variants))
     bind, port, host = setups.bind(), setups.port(), hosts.at("local")
     host.require_free(bind, port)
     requested = os.environ.get("CORES")

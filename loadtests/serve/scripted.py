@@ -88,7 +88,9 @@ def _ticket(running: Serving, handshake: Request, ticket: str) -> str:
         for key in filter(None, place.split(".")):
             value = value[key]
     except (ValueError, LookupError, TypeError):
-        raise _Broken(f"{method} {path} answered {given.status} without a ticket") from None
+        value = None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise _Broken(f"{method} {path} answered {given.status} without a ticket")
     return quote(str(value), safe="")
 
 

@@ -90,8 +90,12 @@ def install(
             return
         except UserError:
             pass
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check", "install"]
-    program.output([*pip, *options, *packages], failure, INSTALLED_WITHIN_S, log=log)
+    program.output([*pip(python), "install", *options, *packages], failure, INSTALLED_WITHIN_S, log=log)
+
+
+def pip(python: Path) -> list[str]:
+    """Return the command of this Python's pip for another Python, which may have none."""
+    return [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
 
 
 def uv() -> str | None:

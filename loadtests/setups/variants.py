@@ -95,7 +95,7 @@ def parse(text: str) -> Variant:
     raise UserError(f"variant {shown(text)}: write {FORMS}")
 
 
-def parsed_all(texts: Sequence[str]) -> list[Variant]:
+def parse_options(texts: Sequence[str]) -> list[Variant]:
     """Read the variants of the option ``--variant``, each of another environment.
 
     Raises:
@@ -113,7 +113,7 @@ def normalized(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
 
 
-def parsed(texts: Sequence[str]) -> tuple[Variant, ...]:
+def parse_environment(texts: Sequence[str]) -> tuple[Variant, ...]:
     """Read the variants of one environment.
 
     Raises:

@@ -14,6 +14,8 @@ from loadtests.records.run.folder import Run
 from tests.fixtures.bench import FakeTrials
 from tests.fixtures.pages import summary
 
+pytestmark = pytest.mark.exhaustive
+
 LATE, BROKEN = "send_lag", "server_did_not_start"
 
 
@@ -103,7 +105,6 @@ def busy_loop():
         loop.wait()
 
 
-@pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.slow
 @pytest.mark.usefixtures("busy_loop")

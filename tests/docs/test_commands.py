@@ -20,6 +20,8 @@ from loadtests.errors import UserError
 from loadtests.files import ROOT
 from loadtests.plan import study as studies
 
+pytestmark = pytest.mark.exhaustive
+
 RST = re.compile(r"^( *)\.\. code-block:: (?:sh|console)\n\n((?:\1   .*\n|\n)+)", re.MULTILINE)
 INLINE = re.compile(r"``((?:\.venv/bin/)?python -m loadtests \w+ [^`<]+)``")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

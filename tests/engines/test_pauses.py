@@ -53,8 +53,8 @@ def pausing():
         server.server_close()
 
 
-# Answers take much longer than the CPU that they need, and arrivals are regular. Otherwise a busy machine or the draw of
-# arrivals changes one piece of 30 s by more than WITHIN.
+# Answers take much longer than their CPU time, and arrivals are regular: a busy machine or random arrivals would
+# change one piece of 30 s by more than WITHIN.
 @pytest.mark.parametrize(("answer_s", "pause_s", "every", "rate"), [(0.008, 0.3, 40, None), (0.005, 0.3, 21, 40)])
 def test_slices_contain_all_pauses(pausing, answer_s, pause_s, every, rate):
     def make(slices):

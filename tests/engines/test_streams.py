@@ -16,7 +16,7 @@ from loadtests.workload import EventStreams, Load, Request
 from tests.fixtures.exhaustive import exhaustive_but
 from tests.fixtures.serving_program import started
 
-pytestmark = pytest.mark.servers
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
 EVENTS, EVERY_S = 10, 0.02  # as tests/fixtures/events_program.py sends them
 EARLY, LARGE = 3, 1_000_000

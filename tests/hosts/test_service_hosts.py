@@ -14,7 +14,7 @@ from loadtests.hosts.with_services import WithServices
 from loadtests.setups import redis, services
 from tests.fixtures.other_machine import VENV, OtherMachine, trials
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive, pytest.mark.timeout(300)]
 
 STUDY = """
 title = "A service, somewhere else"
@@ -41,7 +41,6 @@ def of(service, trial):
     return row
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("interleave", ["true", "false"], ids=["interleaved", "one after the other"])
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["servers here", "servers elsewhere"])
 def test_redis_serves_from_its_own_machine(measured, machines, folder, interleave, elsewhere):
@@ -65,7 +64,6 @@ def test_redis_serves_from_its_own_machine(measured, machines, folder, interleav
     assert not re.search(r"redis://:\w", environment)  # with the password
 
 
-@pytest.mark.exhaustive
 def test_resumed_run_uses_remote_sessions(away, measured, folder):
     _, record, _ = measured(*ON_THIRD, setups=SESSIONS, test=WALK)
     for file in (folder / "trials").glob("*.json"):
@@ -127,7 +125,6 @@ def test_missing_redis_is_reported(away, study):
     assert "error: ssh://bench@third: no visible process listens on port 1" in errors
 
 
-@pytest.mark.exhaustive
 def test_servers_machine_is_refused(away, study):
     # By another account, of which its name says nothing.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
@@ -149,7 +146,6 @@ def hosts_file(tmp_path):
     return hosts_file
 
 
-@pytest.mark.exhaustive
 def test_hosts_file_names_all_machines(away, measured, hosts_file):
     code, printed, errors = away.run("hosts", "check", hosts_file())
     assert code == 0, errors
@@ -201,7 +197,6 @@ def test_remote_service_uses_no_server_cores():
     assert given == ["127.0.0.1", "", ""]
 
 
-@pytest.mark.exhaustive
 @pytest.mark.skipif(redis.executable() is None, reason="there is no Redis here (apt-get install redis-server)")
 def test_foreign_redis_is_measured_not_stopped(away, measured, unused_port):
     options = ("--port", str(unused_port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")

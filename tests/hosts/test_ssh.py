@@ -11,7 +11,7 @@ import pytest
 from tests.fixtures.other_machine import VENV, OtherMachine, running, trials
 from tests.fixtures.waiting import wait_for
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.exhaustive, pytest.mark.timeout(300)]
 
 STUDY = """
 title = "One setup, somewhere else"
@@ -102,7 +102,6 @@ def test_run_records_its_hosts(measured, machines, folder):
     assert f"The servers ran on {machines.where}" in (folder / "report.html").read_text()
 
 
-@pytest.mark.exhaustive
 def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folder):
     process = begun("60s")
     # Meanwhile nothing is prepared there: the files are those of the run.
@@ -122,7 +121,6 @@ def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folde
     assert trials(folder)[0]["result"]["ok"] == 25
 
 
-@pytest.mark.exhaustive
 def test_killed_harness_leaves_nothing_remote(away, begun):
     process = begun("60s")
     process.kill()
@@ -130,7 +128,6 @@ def test_killed_harness_leaves_nothing_remote(away, begun):
     away.wait_until_nothing_runs()
 
 
-@pytest.mark.exhaustive
 def test_lost_connection_costs_one_trial(away, machines, begun, folder):
     """The agent is killed, too: what it started is gone all the same."""
     process = begun("4s", "--ignore-busy")
@@ -156,7 +153,6 @@ def test_changed_remote_file_is_named_early(at_hand, machines, study, changed):
     )
 
 
-@pytest.mark.exhaustive
 def test_taken_remote_port_is_named(away, machines, study):
     port = away.env["PORT"]
     with socket.create_server(("127.0.0.1", int(port))):
@@ -171,19 +167,13 @@ def test_taken_remote_port_is_named(away, machines, study):
     [
         ("BIND", "127.0.0.1", "BIND only works for servers on this machine; unset it"),
         # No interface has that address, nor an IPv4 one.
-        pytest.param(
+        (
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",
             "SSH connected to 2001:db8::2, but not every server can listen on an",
-            marks=pytest.mark.exhaustive,
         ),
         # One for documentation, and nobody's (RFC 5737).
-        pytest.param(
-            "CAME_BY",
-            "127.0.0.1 40000 192.0.2.1 22",
-            "that machine can't listen on 192.0.2.1:",
-            marks=pytest.mark.exhaustive,
-        ),
+        ("CAME_BY", "127.0.0.1 40000 192.0.2.1 22", "that machine can't listen on 192.0.2.1:"),
     ],
 )
 def test_unusable_address_gets_no_load(away, study, variable, value, says):

@@ -11,7 +11,7 @@ from loadtests.measure.study_options import StudyOptions
 from loadtests.setups import interpreters
 from loadtests.setups.application import overlay, project, sample
 from loadtests.setups.needs import missing_needs
-from loadtests.setups.variants import parse, parsed
+from loadtests.setups.variants import parse, parse_environment
 from loadtests.workload import Request
 
 STUDY = """
@@ -67,7 +67,7 @@ def test_variant_has_short_name_in_label(text, kept, label):
 
 def test_two_versions_exclude_each_other():
     with pytest.raises(UserError, match="two of them change granian"):
-        parsed(["granian==2.7.9", "granian==2.8"])
+        parse_environment(["granian==2.7.9", "granian==2.8"])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ import { request } from 'node:http';
 
 /** @import { Target } from '../types.ts' */
 
+const MAX_LENGTH = 65_536; // of an answer
+const WITHIN_MS = 10_000;
+
 /**
  * Requests a ticket. `.ticket` is its place in the JSON object of the answer.
  *
@@ -14,22 +17,44 @@ import { request } from 'node:http';
 export function ticketOf({ host, port, headers }, ticket) {
   const [method, path, place] = ticket.split(' ');
   return new Promise((resolve, reject) => {
-    const sent = request({ host, port, method, path, headers: byName(headers), agent: false }, (answer) => {
+    const failed = (/** @type {string} */ what) => reject(new Error(`${method} ${path} ${what}`));
+    const signal = AbortSignal.timeout(WITHIN_MS);
+    const options = { host, port, method, path, headers: byName(headers), agent: false, signal };
+    const sent = request(options, (answer) => {
       let text = '';
       answer.setEncoding('utf8');
-      answer.on('data', (/** @type {string} */ part) => (text += part));
-      answer.on('error', reject);
+      answer.on('data', (/** @type {string} */ part) => {
+        text += part;
+        if (text.length > MAX_LENGTH) {
+          failed(`answered more than ${MAX_LENGTH} characters`);
+          sent.destroy();
+        }
+      });
+      answer.on('error', fail);
       answer.on('end', () => {
-        try {
-          resolve(encodeURIComponent(place.split('.').filter(Boolean).reduce((value, key) => value[key], JSON.parse(text))));
-        } catch {
-          reject(new Error(`${method} ${path} answered ${answer.statusCode} without a ticket`));
+        const found = valueAt(text, place);
+        if (found === undefined) {
+          failed(`answered ${answer.statusCode} without a ticket`);
+        } else {
+          resolve(encodeURIComponent(found));
         }
       });
     });
-    sent.on('error', reject);
+    const fail = (/** @type {Error} */ error) =>
+      signal.aborted ? failed(`gave no complete answer in ${WITHIN_MS / 1000} s`) : reject(error);
+    sent.on('error', fail);
     sent.end();
   });
+}
+
+/** The text or number at a place of a JSON text. */
+function valueAt(/** @type {string} */ text, /** @type {string} */ place) {
+  try {
+    const found = place.split('.').filter(Boolean).reduce((value, key) => value[key], JSON.parse(text));
+    return ['string', 'number'].includes(typeof found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function byName(/** @type {string[]} */ headers) {

@@ -12,7 +12,6 @@ import fcntl
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -177,7 +176,7 @@ def _frozen(python: Path) -> tuple[str, ...]:
     """Return the project's packages as requirements, also those that are installed from folders and repositories."""
     if environment.uv() is not None:
         return tuple(environment.run_uv("pip", "freeze", "--python", str(python)).splitlines())
-    return tuple(_output([*_pip(python), "freeze"]).splitlines())
+    return tuple(_output([*environment.pip(python), "freeze"]).splitlines())
 
 
 def _content(requirement: str) -> str:
@@ -200,7 +199,8 @@ def _change(folder: Path, changes: list[str]) -> None:
     if not (environment.uv() and _install_with_uv(folder, changes, kept)):
         # pip knows the project's packages, and replaces only those that the changes can't use.
         failure = f"{' and '.join(changes)} can't be installed"
-        program.output([*_pip(python), "install", *changes], failure, environment.INSTALLED_WITHIN_S, log=_log(folder))
+        command = [*environment.pip(python), "install", *changes]
+        program.output(command, failure, environment.INSTALLED_WITHIN_S, log=_log(folder))
 
 
 def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
@@ -210,10 +210,6 @@ def _constrain(folder: Path, changes: Iterable[str]) -> set[str]:
     kept = {normalized(name): f"{name}=={version}\n" for name, version in found if normalized(name) not in changed}
     (folder / CONSTRAINTS).write_text("".join(kept.values()), encoding="utf-8")
     return {*kept}
-
-
-def _pip(python: Path) -> list[str]:
-    return [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
 
 
 def _log(folder: Path) -> Path:
@@ -237,7 +233,7 @@ def _install(folder: Path, pins: list[str], missing: list[str]) -> dict[str, str
         missing = []
     for line in missing:
         try:
-            _output([*_pip(own), "install", "--constraint", str(folder / CONSTRAINTS), line])
+            _output([*environment.pip(own), "install", "--constraint", str(folder / CONSTRAINTS), line])
         except UserError as error:
             left_out[line] = str(error)
     for command, value in json.loads(_output([own, "-c", COMMANDS])).items():

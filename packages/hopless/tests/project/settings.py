@@ -1,9 +1,10 @@
 """The usual seven middleware of ``startproject``, and databases in memory and in a file."""
 
+import os
 import tempfile
 from pathlib import Path
 
-BASE = Path(tempfile.mkdtemp(prefix="hopless-tests-"))
+BASE = Path(os.environ.get("HOPLESS_TESTS") or tempfile.mkdtemp(prefix="hopless-tests-"))  # servers share the database
 SECRET_KEY = "for tests"
 ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
 ROOT_URLCONF = "tests.project.urls"

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+
+import { ticketOf } from '../../loadtests/generator/websocket/ticket.js';
+
+/** What a client gets from a server that answers `body`. */
+async function ticketFrom(body, place = '.ticket') {
+  const server = createServer((_, answer) => answer.end(body));
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
+  try {
+    const { port } = server.address();
+    return await ticketOf({ host: '127.0.0.1', port, headers: [] }, `POST /tickets/ ${place}`);
+  } finally {
+    server.close();
+  }
+}
+
+test('a ticket is the text or the number at its place', async () => {
+  assert.equal(await ticketFrom('{"ticket": "a b"}'), 'a%20b');
+  assert.equal(await ticketFrom('{"data": {"id": 7}}', '.data.id'), '7');
+});
+
+for (const body of ['{}', '{"ticket": null}', '{"ticket": ["x"]}', '{"ticket": true}', 'no JSON']) {
+  test(`${body} contains no ticket`, async () => {
+    await assert.rejects(ticketFrom(body), /POST \/tickets\/ answered 200 without a ticket/);
+  });
+}
+
+test('an answer without an end is not collected', async () => {
+  await assert.rejects(ticketFrom('x'.repeat(100_000)), /answered more than 65536 characters/);
+});
