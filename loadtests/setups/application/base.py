@@ -15,7 +15,7 @@ from loadtests.cleanup import program
 from loadtests.errors import UserError, reason_of
 from loadtests.setups import WEBSOCKET, Setup, environment, interpreters, other_stacks
 from loadtests.setups.application.own_websocket import OwnWebsocket
-from loadtests.setups.variants import parsed
+from loadtests.setups.variants import parse_environment
 from loadtests.workload import Load, Request
 
 PREPARED_WITHIN_S = 600.0
@@ -109,7 +109,7 @@ class Application:
     def obstacle(self, setup: Setup) -> str | None:
         """Return why the setup can't serve the project on this machine, or None if it can."""
         served = self.served_by(setup)
-        for variant in parsed(setup.variant):
+        for variant in parse_environment(setup.variant):
             if why := setup.unfit(variant):
                 return why
             if variant.python and (lacks := interpreters.missing(variant.python)):

@@ -25,7 +25,7 @@ from loadtests.setups.application import overlay
 from loadtests.setups.application.base import Application, entry_first, path_of, sample
 from loadtests.setups.application.own_websocket import OwnWebsocket, header_pairs, without_value
 from loadtests.setups.application.progress import Announce, silent
-from loadtests.setups.variants import HOPLESS, Variant, parsed
+from loadtests.setups.variants import HOPLESS, Variant, parse_environment
 from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, without_named
 
@@ -136,7 +136,7 @@ def chosen(
         announce(f"loading {options.app}")
         found = find(options, plain, services, page)
     for key in dict.fromkeys(setup.variant for setup in setups):
-        variants = parsed(key)
+        variants = parse_environment(key)
         if any(one.python and interpreters.missing(one.python) for one in variants):
             continue  # Application.obstacle has the reason
         of_sample = options is None and (any(one.folder for one in variants) or key == (HOPLESS,))

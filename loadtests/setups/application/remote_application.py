@@ -7,7 +7,7 @@ from typing import Protocol
 
 from loadtests.setups import Setup
 from loadtests.setups.application.base import Application
-from loadtests.setups.variants import parsed
+from loadtests.setups.variants import parse_environment
 
 
 class RemoteHost(Protocol):
@@ -43,7 +43,7 @@ class RemoteApplication(Application):
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
             return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
-        unfit = next((why for one in parsed(setup.variant) if (why := setup.unfit(one))), None)
+        unfit = next((why for one in parse_environment(setup.variant) if (why := setup.unfit(one))), None)
         return unfit or self.remote.missing_for(setup)
 
     def prepare(self) -> None:

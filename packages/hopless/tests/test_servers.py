@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -35,7 +36,6 @@ SERVERS = {
     "gunicorn-uvicorn-preload": f"{GUNICORN} --worker-class uvicorn_worker.UvicornWorker",
     "granian": "granian asgi:application --port {port} --interface asgi --workers 2 --runtime-threads 2",
     "daphne": "daphne asgi:application --port {port}",
-    "hypercorn": "hypercorn asgi:application --bind 127.0.0.1:{port} --workers 2",
 }
 MODULES = {"gunicorn-uvicorn-preload": "uvicorn_worker"}
 
@@ -56,7 +56,16 @@ class Server:
                 env={**os.environ, "PYTHONPATH": path, "HOPLESS_TESTS": str(base)},
                 stdout=subprocess.DEVNULL,
                 stderr=log,
+                start_new_session=True,
             )
+
+    def stop(self):
+        self.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
 
     def get(self, path):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=WITHIN_S) as answer:
@@ -95,8 +104,7 @@ def start(tmp_path):
             if importlib.util.find_spec(MODULES.get(name, command.split()[0])) is None:
                 pytest.skip(f"{name} isn't installed")
             server = Server(command, tmp_path)
-            stack.callback(server.process.wait, WITHIN_S)
-            stack.callback(server.process.terminate)
+            stack.callback(server.stop)
             server.wait(lambda: server.get("/ok/") == "ok")
             return server
 
