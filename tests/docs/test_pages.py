@@ -108,9 +108,9 @@ def test_documented_targets_exist(commands):
         assert set(re.findall(r"(?:-m|bin/|^)loadtests ([a-z]+)", text, flags=re.MULTILINE)) <= known, name
 
 
-def test_people_write_at_most_25_pages():
+def test_people_write_at_most_26_pages():
     written = {*ROOT.glob("docs/*.rst"), *ROOT.glob("docs/background/*.rst"), *ROOT.glob("docs/reference/*.rst")}
-    assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 25
+    assert len(written - {ROOT / "docs/reference/commands.rst"}) <= 26
 
 
 NOT_RECORDS = {"Study", "Slot", "LognormalTimes", "Drawn"}
