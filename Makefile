@@ -24,7 +24,8 @@ help:  ## this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-# uv needs a tenth of pip's time, but doesn't know all of pip's configuration. If uv fails, pip installs the same.
+# uv is faster than pip, but doesn't know all of pip's configuration. If uv fails, pip installs the same packages. Without
+# bytecode, each process would compile the packages again.
 UV_LIKE_PIP := $(foreach name,FIND_LINKS NO_INDEX INDEX_URL EXTRA_INDEX_URL,$(if $(PIP_$(name)),UV_$(name)='$(PIP_$(name))'))
 UV := $(UV_LIKE_PIP) $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 

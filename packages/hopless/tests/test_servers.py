@@ -24,7 +24,7 @@ from pathlib import Path
 
 from hopless import get_asgi_application
 
-application = get_asgi_application(idle_threads=5)
+application = get_asgi_application()
 Path(__file__).with_name(f"loaded-{os.getpid()}").touch()
 """
 GUNICORN = "gunicorn asgi:application --bind 127.0.0.1:{port} --workers 2 --preload"
@@ -91,8 +91,8 @@ class Server:
         with ThreadPoolExecutor(8) as clients:
             answers = list(clients.map(self.get, paths))
         assert {text for path, text in zip(paths, answers, strict=True) if "ok" in path} == {"ok"}
-        found = [json.loads(text)["left"] for path, text in zip(paths, answers, strict=True) if "thread" in path]
-        assert found.count("x") >= len(found) / 2
+        # With Django's own handler, each request has a new thread, which no earlier request has left anything in.
+        assert "x" in {json.loads(text)["left"] for path, text in zip(paths, answers, strict=True) if "thread" in path}
 
 
 @pytest.fixture
