@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
 import sys
-import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "hopless-suites")
-UV = "uv>=0.9"
+UV = Path(sys.executable).with_name("uv")  # requirements.txt has it
 
 
 def environment(python: str, packages: Iterable[str], versions: Path | None = None) -> Path:
@@ -25,25 +26,23 @@ def environment(python: str, packages: Iterable[str], versions: Path | None = No
     packages = sorted(packages)
     digest = hashlib.sha256("\n".join([python, *packages, versions.read_text() if versions else ""]).encode())
     folder = CACHE / digest.hexdigest()[:16]
-    complete = folder / "complete"
-    if not complete.exists():
-        uv = _uv()
-        own = folder / "bin" / "python"
-        subprocess.run([uv, "venv", "--quiet", "--clear", "--python", python, folder], check=True)
-        constraints = ["--constraint", versions] if versions else []
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", own, *constraints, *packages], check=True)
-        complete.touch()
-    return folder / "bin" / "python"
+    own, complete = folder / "bin" / "python", folder / "complete"
+    with made_once(folder):
+        if not complete.exists():
+            subprocess.run([UV, "venv", "--quiet", "--clear", "--python", python, folder], check=True)
+            constraints = ["--constraint", versions] if versions else []
+            subprocess.run([UV, "pip", "install", "--quiet", "--python", own, *constraints, *packages], check=True)
+            complete.touch()
+    return own
 
 
-def _uv() -> Path:
-    folder = CACHE / "uv"
-    program = folder / "bin" / "uv"
-    if not program.exists():
-        venv.create(folder, with_pip=True)
-        pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-        subprocess.run([*pip, UV], check=True)
-    return program
+@contextmanager
+def made_once(folder: Path) -> Iterator[None]:
+    """Let other threads and programs wait while this one looks for a folder of the cache and creates it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def this_python() -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django_suite import python_for
-from environments import CACHE, environment, this_python
+from environments import CACHE, environment, made_once, this_python
 
 RUN = Path(__file__).with_name("run_tests.py")
 VERSIONS = Path(__file__).with_name("projects.txt")
@@ -91,7 +91,9 @@ PROJECTS = (
 def sources(project: Project) -> Path:
     """Return the unpacked sdist of a project, from the user's cache or from the package index."""
     folder = CACHE / "sdists" / f"{project.name}-{project.version}"
-    if not folder.exists():
+    with made_once(folder):
+        if folder.exists():
+            return folder
         download = folder.with_suffix(".download")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", project.name]
         subprocess.run([*command, "--dest", download, f"{project.name}=={project.version}"], check=True)
