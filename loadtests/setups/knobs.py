@@ -171,6 +171,8 @@ SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
+    "APPLICATION": _one_of("bare", needed="bare is needed, or nothing"),
+    "ASYNC_BACKEND": _one_of("1", needed="1 is needed, or nothing"),
     "MAX_THREADS": _whole(1, 1000, "a whole number of threads"),
     "CONN_MAX_AGE": Knob(
         f"a whole number of seconds from 0 to {MAX_CONN_MAX_AGE}, or none, is needed",

@@ -1,5 +1,6 @@
 """Define the two tables of TechEmpower's FrameworkBenchmarks, with the names in its rules."""
 
+from django.apps import apps
 from django.db import models
 
 
@@ -15,6 +16,12 @@ class World(models.Model):
     def as_dict(self) -> dict[str, int]:
         """Return the row in the format that the rules require for JSON."""
         return {"id": self.id, "randomNumber": self.random_number}
+
+
+if apps.is_installed("django_async_backend"):  # see ASYNC_BACKEND in docs/setups.rst
+    from django_async_backend.db.models.manager import AsyncManager
+
+    World.add_to_class("async_objects", AsyncManager())
 
 
 class Fortune(models.Model):

@@ -10,6 +10,8 @@ from django.http import HttpRequest, JsonResponse
 
 from endpoints.models import World
 
+_async_worlds = getattr(World, "async_objects", World.objects)  # django-async-backend's, if installed
+
 ROWS = 10_000
 MAX_QUERIES = 500
 
@@ -20,7 +22,7 @@ def db(request: HttpRequest) -> JsonResponse:
 
 
 async def db_async(request: HttpRequest) -> JsonResponse:
-    world = await World.objects.aget(id=some_number())
+    world = await _async_worlds.aget(id=some_number())
     return JsonResponse(world.as_dict())
 
 
@@ -31,7 +33,7 @@ def queries(request: HttpRequest) -> JsonResponse:
 
 
 async def queries_async(request: HttpRequest) -> JsonResponse:
-    worlds = [await World.objects.aget(id=number) for number in some_ids(request)]
+    worlds = [await _async_worlds.aget(id=number) for number in some_ids(request)]
     return answer(worlds)
 
 

@@ -1,8 +1,11 @@
-"""Serve Django through ASGI in the process of the server."""
+"""Serve the project, or an application without Django, through ASGI in the process of the server."""
 
 import os
 
-from testproject.hops import asgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
-application = asgi_application()
+if os.environ.get("APPLICATION") == "bare":
+    from testproject.bare import asgi as application
+else:
+    from testproject.hops import asgi_application
+
+    application = asgi_application()

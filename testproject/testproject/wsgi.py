@@ -1,8 +1,11 @@
-"""Serve Django through WSGI."""
+"""Serve the project, or an application without Django, through WSGI."""
 
 import os
 
-from django.core.wsgi import get_wsgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "testproject.settings.base")
-application = get_wsgi_application()
+if os.environ.get("APPLICATION") == "bare":
+    from testproject.bare import wsgi as application
+else:
+    from django.core.wsgi import get_wsgi_application
+
+    application = get_wsgi_application()

@@ -45,6 +45,11 @@ def test_postgresql_uses_a_pool(scheme):
     }
 
 
+def test_async_backend_replaces_the_engine():
+    environ = {"DATABASE_URL": "postgresql:///bench", "ASYNC_BACKEND": "1"}
+    assert databases(environ, HERE)["default"]["ENGINE"] == "django_async_backend.db.backends.postgresql"
+
+
 @pytest.mark.parametrize(("seconds", "age"), [("0", 0), ("600", 600), ("none", None)])
 def test_connection_age_replaces_the_pool(seconds, age):
     environ = {"DATABASE_URL": "postgresql:///bench?host=/tmp", "CONN_MAX_AGE": seconds}

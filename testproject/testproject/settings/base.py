@@ -32,6 +32,9 @@ INSTALLED_APPS = [
     "questionnaire",
 ]
 
+if os.environ.get("ASYNC_BACKEND"):
+    INSTALLED_APPS.append("django_async_backend")
+
 MIDDLEWARE = middleware(os.environ)
 
 TEMPLATES = [

@@ -23,6 +23,8 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
         database = sqlite(directory / url.removeprefix("sqlite:///"))
     elif url.startswith(("postgresql://", "postgres://")):
         database = postgresql(url)
+        if environ.get("ASYNC_BACKEND"):  # the package django-async-backend, whose synchronous half is Django's
+            database["ENGINE"] = "django_async_backend.db.backends.postgresql"
         if keep is None:
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:
