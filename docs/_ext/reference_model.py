@@ -14,8 +14,12 @@ from loadtests.plan.cost_unit import CPU
 from loadtests.plan.kinds.requests import RPS
 
 STUDY, TEST = "matrix", "throughput"
-HELD_OUT, EMPTY_VIEW = "techempower", "json"
-HELD_OUT_TESTS = ("db", "fortunes", "queries", "updates")
+HELD_OUT = "techempower"
+# For each study: the view that the model is made from, and the views that it predicts.
+HELD_OUT_TESTS = {
+    HELD_OUT: ("json", ["db", "fortunes", "queries", "updates"]),
+    "view-cpu": ("none", ["cpu-1", "cpu-5", "cpu-20", "cpu-50"]),
+}
 TEMPLATE = ("interpreters", "uvicorn-3.11", "gthread-3.11")  # the study of a page from a template, and two setups
 SHOWN = ("wsgi", "asgi")  # HTTP over a channel layer has its own chart
 
@@ -42,13 +46,14 @@ def model() -> CostModel:
 
 
 @cache
-def held_out() -> tuple[HeldOut, ...]:
-    """Return the predictions from the empty view of the run that has other views as well."""
-    run = REFERENCES.newest(HELD_OUT)
-    found = models.cost_model(run, EMPTY_VIEW)
+def held_out(study: str = HELD_OUT) -> tuple[HeldOut, ...]:
+    """Return the predictions for the study's other views from its empty view."""
+    run = REFERENCES.newest(study)
+    empty_view, tests = HELD_OUT_TESTS[study]
+    found = models.cost_model(run, empty_view)
     if found is None:
-        raise LookupError(f"{HELD_OUT}: no CPU time of {models.BASELINE} with a full core")
-    return tuple(models.held_out(found, run, list(HELD_OUT_TESTS)))
+        raise LookupError(f"{study}: no CPU time of {models.BASELINE} with a full core")
+    return tuple(models.held_out(found, run, tests))
 
 
 def views() -> tuple[View, ...]:
@@ -63,7 +68,7 @@ def views() -> tuple[View, ...]:
 @cache
 def speed() -> float:
     """Return the factor from times of the held-out run to times of the model's run, by their empty views."""
-    empty = models.cost_model(REFERENCES.newest(HELD_OUT), EMPTY_VIEW)
+    empty = models.cost_model(REFERENCES.newest(HELD_OUT), HELD_OUT_TESTS[HELD_OUT][0])
     assert empty is not None
     return model().baseline_ms / empty.baseline_ms
 

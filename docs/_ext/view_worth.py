@@ -1,6 +1,6 @@
 """Show what the choice of a server is worth for a view: a chart, a table, and the errors of the prediction.
 
-``.. view-worth::`` with ``chart``, ``table`` or ``errors`` takes all figures from the newest committed runs. README has
+``.. view-worth::`` with ``chart``, ``table`` or ``errors [STUDY]`` takes all figures from the newest committed runs. README has
 the same chart in docs/choosing.svg, which ``readme.py`` writes together with the model that ``run --app`` uses.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import altair as alt
 from advice import embedded
 from docutils import nodes
-from reference_model import SHOWN, held_out, interface, measured, model, shown, views
+from reference_model import HELD_OUT, SHOWN, held_out, interface, measured, model, shown, views
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -160,6 +160,7 @@ class ViewWorthDirective(SphinxDirective):
     """Insert the chart, the table or the errors of the prediction."""
 
     required_arguments = 1
+    optional_arguments = 1  # the study of the errors
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -168,7 +169,7 @@ class ViewWorthDirective(SphinxDirective):
         lines = {"table": table, "errors": errors}.get(self.arguments[0])
         if lines is None:
             raise self.error("view-worth has the parts chart, table and errors")
-        return self.parse_text_to_nodes("\n".join(lines()))
+        return self.parse_text_to_nodes("\n".join(lines(*self.arguments[1:])))
 
 
 def table() -> Iterator[str]:
@@ -194,16 +195,16 @@ def _row(label: str) -> tuple[str, ...]:
     return (name, palette.kind(kind), number(model().baseline_ms + added.value), interval, *cells)
 
 
-def errors() -> Iterator[str]:
-    """Yield the held-out views with their predicted and measured throughput, and the mean errors, as reST."""
+def errors(study: str = HELD_OUT) -> Iterator[str]:
+    """Yield the study's held-out views with their predicted and measured throughput, and the mean errors, as reST."""
     rows = [("view", "setup", "CPU, ms", "predicted", "measured", "measured, by CPU time", "log error")]
-    for one in held_out():
+    for one in held_out(study):
         predicted = f"{ratio(one.predicted.value)} ({ratio(one.predicted.low)} to {ratio(one.predicted.high)})"
         measured = (ratio(one.by_rate), ratio(one.by_cpu), f"{one.error:+.3f}")
-        rows.append((f"``/{one.test}``", f"``{one.label}``", number(one.view_ms), predicted, *measured))
+        rows.append((f"``{one.test}``", f"``{one.label}``", number(one.view_ms), predicted, *measured))
     yield from _table(rows)
     for kind in SHOWN:
-        found = [one for one in held_out() if one.interface == kind]
+        found = [one for one in held_out(study) if one.interface == kind]
         rate, cpu = (mean(map(abs, (getattr(one, name) for one in found))) for name in ("error", "cpu_error"))
         yield from [
             "",
