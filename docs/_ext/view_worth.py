@@ -1,7 +1,8 @@
 """Show what the choice of a server is worth for a view: a chart, a table, and the errors of the prediction.
 
-``.. view-worth::`` with ``chart``, ``table`` or ``errors [STUDY]`` takes all figures from the newest committed runs. README has
-the same chart in docs/choosing.svg, which ``readme.py`` writes together with the model that ``run --app`` uses.
+``.. view-worth::`` with ``chart``, ``table`` or ``errors [STUDY]`` takes all figures from the newest committed runs.
+README has the same chart in docs/choosing.svg, which ``readme.py`` writes together with the model that ``run --app``
+uses.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_each_separator_ends_events(streamed, path, separator):
 
 
 def test_empty_lines_are_ignored(streamed):
-    result, _ = streamed("/empty", duration_s=0.5, body=b"\n" * LARGE * EVENTS)
+    result, _ = streamed("/empty", duration_s=0.5, body=b"\n" * LARGE * EVENTS, grace_s=60)
     found = result.streams
     assert (found.events, found.broken) == (0, found.begun)
     assert found.reason == f"a stream ended after 0 of {EVENTS} events"
