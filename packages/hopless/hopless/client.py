@@ -18,13 +18,9 @@ class UntilClientGoes:
     Args:
         listen: A function that waits until the client disconnects, and then raises RequestAborted. The context manager
             raises any other exception of the function.
-
-    Attributes:
-        client_is_gone: Whether the client disconnected.
     """
 
     def __init__(self, listen: Callable[[], Awaitable[None]]) -> None:
-        self.client_is_gone = False
         self._listen = listen
         self._listening: asyncio.Task[None] | None = None
         self._found: Exception | None = None
@@ -36,6 +32,11 @@ class UntilClientGoes:
         self._cancelled_before = _cancelling(task)
         self._beginning = asyncio.get_running_loop().call_soon(self._begin)
         return self
+
+    @property
+    def client_is_gone(self) -> bool:
+        """Whether the client has disconnected."""
+        return isinstance(self._found, RequestAborted)
 
     @property
     def view_has_cancelled(self) -> bool:
@@ -62,9 +63,8 @@ class UntilClientGoes:
             return False
         if sys.version_info >= (3, 11):
             self._task.uncancel()
-        if not isinstance(self._found, RequestAborted):
+        if not self.client_is_gone:
             raise self._found
-        self.client_is_gone = True
         return kind is asyncio.CancelledError and _cancelling(self._task) <= self._cancelled_before
 
 

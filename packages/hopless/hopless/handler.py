@@ -126,13 +126,13 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             variables of the ASGI middleware around this application there, and can change them, as with Django.
         """
         request, response = self.create_request(scope, body)
-        client_is_gone = False
+        complete = True
         if request is None:
             body.close()
             await self.send_response(response, send)
         else:
-            response, client_is_gone = await self._answer(request, receive, send)
-        finish = functools.partial(self._finish, response, thread, client_is_gone)
+            response, complete = await self._answer(request, receive, send)
+        finish = functools.partial(self._finish, response, thread, complete)
         if self._finished.need_a_thread():
             return finish
         await finish()
@@ -162,22 +162,22 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         """Answer a request.
 
         Returns:
-            The response, or None if the client disconnected before it, and whether the client disconnected.
+            The response, or None if the client disconnected before it, and whether all of the project's code has ended
+            normally. Some servers report a disconnection while they send the end of a response.
         """
-        response = None
+        response, complete = None, False
         with UntilClientGoes(functools.partial(self.listen_for_disconnect, receive)) as client:
             response = await self.run_get_response(request)
             response._handler_class = self._sender
             if client.view_has_cancelled:
                 await asyncio.sleep(0)  # sending may not wait, and the response must not be sent
+            complete = not (response.streaming or client.client_is_gone)
             await self.send_response(response, send)
         if client.client_is_gone:
             await asyncio.sleep(0)  # asyncio then cancels the request's jobs that wait for a thread
-        return response, client.client_is_gone
+        return response, complete or not client.client_is_gone
 
-    async def _finish(
-        self, response: HttpResponseBase | None, thread: RequestThread | None, client_is_gone: bool
-    ) -> None:
+    async def _finish(self, response: HttpResponseBase | None, thread: RequestThread | None, complete: bool) -> None:
         """Close a response, which sends request_finished. Use a thread if this can block.
 
         The signal isn't sent if only Django listens, and the request has made no connection and no cache.
@@ -200,7 +200,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
         else:
             finish()
         if thread is not None:
-            thread.complete = not client_is_gone
+            thread.complete = complete
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Return the response, from the synchronous chain of middleware with ``whole`` and a synchronous view."""

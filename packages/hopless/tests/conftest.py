@@ -32,10 +32,11 @@ def run(*coroutines):
     return asyncio.run(main())
 
 
-async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
+async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None, sending=None):
     """Return the status, headers and body of an application's answer, or None.
 
-    The client disconnects after ``gone_after``, a number of seconds or an awaitable.
+    The client disconnects after ``gone_after``, a number of seconds or a blocking function. ``sending`` is called with
+    each message that the application sends.
     """
     where, _, query = path.partition("?")
     scope = {
@@ -64,6 +65,8 @@ async def ask(app, path, method="GET", headers=(), body=b"", gone_after=None):
 
     async def send(message):
         sent.append(message)
+        if sending is not None:
+            await sending(message)
 
     await app(scope, receive, send)
     if not sent:

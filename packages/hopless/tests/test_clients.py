@@ -117,16 +117,12 @@ def test_body_in_parts_is_joined(app, path):
 
 
 def test_incomplete_request_is_dropped(app):
-    async def main():
-        async def receive():
-            return {"type": "http.disconnect"}
+    async def receive():
+        return {"type": "http.disconnect"}
 
-        sent = []
-        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-        await app(scope, receive, sent.append)
-        return sent
-
-    assert asyncio.run(main()) == []
+    sent = []
+    run(app({"type": "http", "method": "GET", "path": "/", "headers": []}, receive, sent.append))
+    assert sent == []
 
 
 def test_other_protocols_are_refused_like_django(app):

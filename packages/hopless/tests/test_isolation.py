@@ -135,21 +135,31 @@ def test_open_transaction_ends_its_thread(gone_after):
 
 
 def test_failing_send_ends_the_thread():
+    async def sending(message):
+        raise OSError("the connection is gone")
+
     with override_settings(ROOT_URLCONF="tests.project.urls"):
         app = get_asgi_application()
-        coming = [{"type": "http.request", "body": b""}]
-
-        async def receive():
-            return coming.pop() if coming else await asyncio.sleep(60)
-
-        async def send(message):
-            raise OSError("the connection is gone")
-
-        scope = {"type": "http", "method": "GET", "path": "/users/", "headers": [(b"host", b"testserver")]}
         with pytest.raises(OSError, match="is gone"):
-            run(app(scope, receive, send))
-    assert not app._threads.idle
-    assert not app._threads.busy
+            run(ask(app, "/users/", sending=sending))
+    assert not (app._threads.idle or app._threads.busy)
+
+
+@pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
+@pytest.mark.parametrize(("where", "kept"), [("/users/", 1), ("/async/session/", 1), ("/stream/", 0)])
+def test_disconnection_after_response(where, kept):
+    """Hypercorn reports a disconnection, and waits, while it sends the end of the last response of a connection."""
+    gone = threading.Event()
+
+    async def sending(message):
+        if message["type"] == "http.response.body":
+            gone.set()
+            await asyncio.sleep(60)
+
+    with override_settings(ROOT_URLCONF="tests.project.urls"):
+        app = get_asgi_application()
+        run(ask(app, where, gone_after=gone.wait, sending=sending))
+    assert len(app._threads.idle) == kept
 
 
 def test_context_variables_end_with_the_request():

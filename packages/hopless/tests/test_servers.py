@@ -35,6 +35,7 @@ SERVERS = {
     "gunicorn-preload": f"{GUNICORN} --worker-class asgi",
     "gunicorn-uvicorn-preload": f"{GUNICORN} --worker-class uvicorn_worker.UvicornWorker",
     "granian": "granian asgi:application --port {port} --interface asgi --workers 2 --runtime-threads 2",
+    "hypercorn": "hypercorn asgi:application --bind 127.0.0.1:{port}",
     "daphne": "daphne asgi:application --port {port}",
 }
 MODULES = {"gunicorn-uvicorn-preload": "uvicorn_worker"}
