@@ -24,6 +24,7 @@ import tempfile
 from pathlib import Path
 
 import django
+from environments import this_python
 from hopless.middleware import KNOWN, never
 
 PACKAGE = Path(__file__).parents[1]
@@ -32,19 +33,10 @@ TOOLS = ("pytest==9.1.1", "pytest-timeout==2.4.0")
 RUN = Path(__file__).with_name("run_tests.py")
 # The test apps that depend on middleware, handlers and the test client.
 APPS = [
-    *(
-        "asgi",
-        "async",
-        "auth_tests",
-        "cache",
-        "conditional_processing",
-        "contenttypes_tests",
-        "csrf_tests",
-        "decorators",
-    ),
-    *("flatpages_tests", "handlers", "i18n", "logging_tests", "messages_tests", "middleware", "middleware_exceptions"),
-    *("redirects_tests", "requests_tests", "responses", "sessions_tests", "sites_tests", "staticfiles_tests"),
-    *("template_tests", "test_client", "test_client_regress", "view_tests"),
+    *("asgi", "async", "auth_tests", "cache", "conditional_processing", "contenttypes_tests", "csrf_tests"),
+    *("decorators", "flatpages_tests", "handlers", "i18n", "logging_tests", "messages_tests", "middleware"),
+    *("middleware_exceptions", "redirects_tests", "requests_tests", "responses", "sessions_tests", "sites_tests"),
+    *("staticfiles_tests", "template_tests", "test_client", "test_client_regress", "view_tests"),
 ]
 # The test app of each middleware, by the third part of the middleware's path.
 APP_OF = {
@@ -91,6 +83,15 @@ def python_for(series: str) -> str | None:
             if python and not subprocess.run([python, "-c", "import venv"], capture_output=True).returncode:
                 return str(python)
     return None
+
+
+def python_or_exit(series: str) -> str:
+    """Return a Python for Django 5.2 or 6.1. If this machine has none, end the program with a message."""
+    python = python_for("6") if series == "6.1" else this_python()
+    if python is None:
+        print("NOT TRIED: Django 6.1 needs Python 3.12 or newer on PATH or in pyenv. Install it and run this again.")
+        sys.exit()
+    return python
 
 
 def elsewhere(series: str, arguments: list[str]) -> int:

@@ -28,8 +28,8 @@ from typing import Any
 
 import agents
 import state
-from django_suite import python_for
-from environments import environment, this_python
+from django_suite import python_or_exit
+from environments import environment
 
 SUITES = Path(__file__).parent
 CASES = agents.CASES | state.CASES
@@ -40,10 +40,6 @@ CLASSES = re.compile(
     r"\b(?:django|hopless)\.[\w.]*[.:](?=\w+Middleware)|django\.core\.handlers\.asgi:ASGI|hopless\.handler:"
 )
 OPENS_CONNECTION = re.compile(r"\bconnect\b|PRAGMA|SQLite/other|^SELECT FROM$")
-
-
-def requirements(django: str, case: state.Case) -> list[str]:
-    return [f"Django=={django}.*", "asgiref>=3.13", *case.requires]
 
 
 def run(python: Path, name: str, way: str, database: str) -> Counter[str]:
@@ -78,7 +74,7 @@ def comparable(value: Any) -> Any:
 
 def compare(django: str, python: str, name: str, server: str | None) -> bool:
     """Run the scenario with and without hopless. Returns: Whether all recordings are the same."""
-    own = environment(python, requirements(django, CASES[name]))
+    own = environment(python, [f"Django=={django}.*", "asgiref>=3.13", *CASES[name].requires])
     with tempfile.TemporaryDirectory(prefix="neighbours-") as folder:
         recordings = []
         for way in ("stock", "hopless"):
@@ -131,10 +127,7 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.cases) - set(CASES):
         parser.error(f"unknown case: {', '.join(sorted(unknown))}; choose from {', '.join(CASES)}")
-    python = python_for("6") if options.django == "6.1" else this_python()
-    if python is None:
-        print("NOT TRIED: Django 6.1 needs Python 3.12 or newer on PATH or in pyenv. Install it and run this again.")
-        return
+    python = python_or_exit(options.django)
     server = postgresql_programs()
     names = [name for name in options.cases or CASES if server or not CASES[name].postgresql]
     for name in set(options.cases or CASES) - set(names):

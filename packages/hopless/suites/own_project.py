@@ -2,8 +2,9 @@
 
 ``python packages/hopless/suites/own_project.py`` gets the sdist of Django Debug Toolbar, which has tests and an example
 project with WhiteNoise between Django's middleware. The program builds and installs ``hopless`` as a wheel and as an
-sdist. It counts the hops and threads of a request with the changed line and with the original line. The tests must give
-the same results with the middleware of ``hopless``.
+sdist. It counts the hops and threads of a request with the changed line and with the original line, also next to
+Sentry's SDK, which must record the same transactions. The tests must give the same results with the middleware of
+``hopless``.
 
 With ``--speed``, this repository's benchmark also measures both states side by side, with ``python -m loadtests run
 --app ... --variant ...`` and the other options: ``--speed --blocks 2``.
@@ -22,6 +23,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
+import django
 from django_suite import run
 
 SUITES = Path(__file__).parent
@@ -30,7 +32,7 @@ BENCHMARK = PACKAGE.parents[1]
 FLIT = "flit_core==3.12.0"
 PROJECT = "django-debug-toolbar==8.0.0"
 NEEDED = ("django-csp==4.0", "django-template-partials==25.3", "html5lib==1.1", "jinja2==3.1.6", "pygments==2.21.0",
-          "whitenoise==6.12.0")  # fmt: skip
+          "sentry-sdk==2.75.0", "whitenoise==6.12.0")  # fmt: skip
 PATHS = ("/", "/async/")
 STOCK = "from django.core.asgi import get_asgi_application\n"
 OURS = "from hopless import get_asgi_application\n"
@@ -41,6 +43,16 @@ from example.async_.settings import *
 DEBUG = False
 ALLOWED_HOSTS = ["127.0.0.1"]
 MIDDLEWARE = [path for path in MIDDLEWARE if not path.startswith("debug_toolbar.")]
+"""
+# The SDK sends nothing: the hook drops the transactions, and writes their names to a file.
+WITH_SENTRY = """
+import sentry_sdk
+from sentry_sdk.integrations.django import DjangoIntegration
+
+from deployed import *
+
+sentry_sdk.init("http://key@127.0.0.1:9/1", traces_sample_rate=1, integrations=[DjangoIntegration(signals_spans=False)],
+                before_send_transaction=lambda event, _: print(event["transaction"], file=open("transactions", "a")))
 """
 
 
@@ -67,6 +79,7 @@ def fetched(folder: Path) -> Path:
     shutil.unpack_archive(archive, folder, filter="data")
     project = Path(str(archive).removesuffix(".tar.gz"))
     (project / "deployed.py").write_text(DEPLOYED, encoding="utf-8")
+    (project / "with_sentry.py").write_text(WITH_SENTRY, encoding="utf-8")
     shutil.copy(project / "example" / "manage.py", project)  # the benchmark imports from the folder with manage.py
     return project
 
@@ -84,14 +97,17 @@ def change(project: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def hops(python: Path, project: Path, what: str) -> dict[str, Any]:
-    """Return the hops and threads of a request by path, with the current asgi.py."""
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "deployed", "PYTHONPATH": str(project)}
+def hops(python: Path, project: Path, what: str, settings: str = "deployed") -> dict[str, Any]:
+    """Return the hops and threads of a request by path, with the current asgi.py, and Sentry's transactions."""
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": settings, "PYTHONPATH": str(project)}
     command = [python, SUITES / "count_hops.py", "example.asgi", *PATHS]
     printed = subprocess.run(command, cwd=project, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
     found: dict[str, Any] = json.loads(printed)
     shown = ", ".join(f"{path} {counts['hops']} hops and {counts['threads']} threads" for path, counts in found.items())
     print(f"{what}: {shown}")
+    if (recorded := project / "transactions").exists():
+        found["transactions"] = recorded.read_text(encoding="utf-8").splitlines()
+        recorded.unlink()
     return found
 
 
@@ -127,14 +143,16 @@ def main() -> None:
         venv.create(folder / "environment", with_pip=True)
         python = folder / "environment" / "bin" / "python"
         project = fetched(folder)
-        pip(python, f"Django=={django_version()}", project, *NEEDED)
+        pip(python, f"Django=={django.__version__}", project, *NEEDED)
         os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
         tests, failed = run(project, "stock", ["test", "tests"], python, "django")
         print(f"{PROJECT}: {tests} tests, {len(failed)} fail for being forced to be asynchronous")
         before = hops(python, project, "without hopless")
+        sentry_before = hops(python, project, "without hopless, next to Sentry", "with_sentry")
         pip(python, wheel)
         change(project, STOCK, OURS)
         ours = hops(python, project, "with the line")
+        sentry_ours = hops(python, project, "with the line, next to Sentry", "with_sentry")
         pip(python, "--force-reinstall", "--no-deps", sdist)
         from_sdist = hops(python, project, "with the line, from the sdist")
         tests_with, failed_with = run(project, "hopless", ["test", "tests"], python, "django")
@@ -146,14 +164,8 @@ def main() -> None:
             measure(python, project, further)
     less = all(ours[path]["hops"] < before[path]["hops"] and ours[path]["threads"] == 0 for path in PATHS)
     alike = (tests, failed, before, ours) == (tests_with, failed_with, after, from_sdist)
-    sys.exit(not (less and alike))
-
-
-def django_version() -> str:
-    import django
-
-    version: str = django.__version__
-    return version
+    sentry_alike = sentry_ours == {**ours, "transactions": sentry_before["transactions"]}
+    sys.exit(not (less and alike and sentry_alike))
 
 
 if __name__ == "__main__":

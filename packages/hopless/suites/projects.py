@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from django_suite import python_for
-from environments import CACHE, environment, made_once, this_python
+from django_suite import python_or_exit
+from environments import CACHE, environment, made_once
 
 RUN = Path(__file__).with_name("run_tests.py")
 VERSIONS = Path(__file__).with_name("projects.txt")
@@ -26,6 +26,11 @@ PYTEST = ("pytest", "pytest-django")
 PYTEST_COMMAND = ("pytest", "-p", "no:cacheprovider", "-o", "addopts=", "--tb=no", "-q", "-rfE")
 TEST_COMMAND = ("django", "test", "--verbosity", "0")
 ALLAUTH_PARTS = ("ajax", "change_email", "login", "login_by_code", "logout", "middleware", "reauthentication", "signup")
+WAGTAIL_PARTS = (
+    *(f"tests.{part}" for part in ("test_page_allowed_http_methods", "test_page_privacy", "test_views", "tests")),
+    *(f"admin.tests.{part}" for part in ("pages.test_view_draft", "test_password_reset", "tests")),
+    *("admin.tests.test_account_management.TestAuthentication", "contrib.routable_page", "documents.tests.test_views"),
+)
 FAILED = re.compile(r"^(?:FAIL|ERROR): (\S+ \(\S+\))|^(?:FAILED|ERROR) (\S+::\S+)", re.MULTILINE)
 RAN = re.compile(r"^Ran (\d+) tests|(\d+) (?:passed|failed|errors?)\b", re.MULTILINE)
 GUARDIAN_COMPARES_TIMES = "guardian/testapp/tests/test_indexes.py::IndexVsNoIndexPerformanceTestCase"
@@ -85,6 +90,13 @@ PROJECTS = (
         (*PYTEST_COMMAND, "--no-migrations", "--deselect", DRF_COUNTS_WARNINGS, "tests"),
         "",
     ),
+    Project(
+        "wagtail==8.0.1",
+        ("jinja2",),
+        # The migrations take more than a minute, so the environment keeps the database.
+        (*TEST_COMMAND, "--keepdb", *(f"wagtail.{part}" for part in WAGTAIL_PARTS)),
+        "wagtail.test.settings",
+    ),
 )
 
 
@@ -111,7 +123,8 @@ def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, se
     Raises:
         SystemExit: If the tests didn't start.
     """
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "PYTHONDONTWRITEBYTECODE": "1",
+           "DATABASE_NAME": str(python.with_name("wagtail.sqlite3"))}  # fmt: skip
     command = [python, "-W", "ignore", RUN, f"whole-{way}", *project.command]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     printed = done.stdout + done.stderr
@@ -140,10 +153,7 @@ def main() -> None:
     parser.add_argument("--django", choices=("5.2", "6.1"), default="5.2", help="the series of Django (default: 5.2)")
     parser.add_argument("projects", nargs="*", choices=[*names, []], metavar="PROJECT", help=f"from {', '.join(names)}")
     options = parser.parse_args()
-    python = python_for("6") if options.django == "6.1" else this_python()
-    if python is None:
-        print("NOT TRIED: Django 6.1 needs Python 3.12 or newer on PATH or in pyenv. Install it and run this again.")
-        return
+    python = python_or_exit(options.django)
     chosen = [project for project in PROJECTS if project.name in (options.projects or names)]
     same = [compare(project, options.django, python) for project in chosen]
     sys.exit(not all(same))

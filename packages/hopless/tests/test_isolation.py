@@ -142,7 +142,7 @@ def test_failing_send_ends_the_thread():
         app = get_asgi_application()
         with pytest.raises(OSError, match="is gone"):
             run(ask(app, "/users/", sending=sending))
-    assert not (app._threads.idle or app._threads.busy)
+    assert [*app._threads.idle, *app._threads.busy] == []
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
