@@ -1,8 +1,8 @@
 """What to choose: docs/choosing.toml as a table, and each row of it as a section with a chart.
 
 The rows' texts are reST with the roles of measured_roles.py, so their figures come from the newest runs, as the charts'
-do. README has the same table, which ``readme.py`` writes. A build fails
-where it is not up to date.
+do. README has the same table, which ``readme.py`` writes. The build fails if
+it isn't up to date.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """``finding`` is its title, ``axis`` what its bars are."""
+    """A chart. ``finding`` is its title, and ``axis`` the meaning of its bars."""
 
     name: str
     finding: str
@@ -60,7 +60,7 @@ class Chart(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tru
 
 
 class Row(Chart, frozen=True, kw_only=True):
-    """A case, and what to choose in it. ``in_readme``: README has it as well."""
+    """A case with its advice. ``in_readme``: README contains it, too."""
 
     case: str
     use: str
@@ -89,7 +89,7 @@ def rows() -> tuple[Row, ...]:
 
 
 def chart(row: Chart) -> tuple[str, str]:
-    """The chart as SVG, a bar with its interval for each setup, coloured by interface; and what it shows in words."""
+    """Return the chart as SVG, with a bar and its interval for each setup, coloured by interface, and a description."""
     panels = [(panel, shared.clamp(list(_bars(panel)), "value")) for panel in row.panels]
     interfaces = list(dict.fromkeys(bar["interface"] for _, bars in panels for bar in bars))
     known = [name for name in palette.KINDS if name in interfaces]
@@ -232,7 +232,7 @@ def _link(role: re.Match[str]) -> str:
 
 
 def check_readme(app: Sphinx) -> None:
-    """Warns where README or its chart is not as readme.py would write it."""
+    """Warn if README or its chart is older than the runs."""
     import readme
 
     old = [file for file, text in readme.written(REFERENCES).items() if file.read_text(encoding="utf-8") != text]

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "loadtests"
 
 
 class Layer(NamedTuple):
-    """Packages (or single modules) that import what is below, and not each other."""
+    """Packages (or single modules) that import lower layers, and not each other."""
 
     packages: tuple[str, ...]
     what: str
@@ -56,7 +56,7 @@ PACKAGES = tuple(package for layer in LAYERS for package in layer.packages)
 
 
 def imports() -> dict[str, dict[str, set[str]]]:
-    """By package, which other packages of loadtests it imports, and in which of its files."""
+    """Return the packages of loadtests that each package imports, with the importing files."""
     found: dict[str, dict[str, set[str]]] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -71,14 +71,14 @@ def imports() -> dict[str, dict[str, set[str]]]:
 
 
 def _package(module: str) -> str:
-    """The package in LAYERS that a module of loadtests is in: the longest name that fits, or the first part."""
+    """Return the package in LAYERS that contains a module: the longest matching name, or the first part."""
     name = module.removeprefix("loadtests.")
     fits = [package for package in PACKAGES if f"{name}.".startswith(f"{package}.")]
     return max(fits, key=len, default=name.split(".")[0])
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """The modules of loadtests that a file imports, wherever in it."""
+    """Yield all modules of loadtests that a file imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -90,7 +90,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def arrows_back(found: dict[str, dict[str, set[str]]]) -> list[str]:
-    """Every import that goes up or sideways, with the files it is in."""
+    """Yield all imports of the same or a higher layer, with their files."""
     depth = {package: place for place, layer in enumerate(LAYERS) for package in layer.packages}
     return [
         f"{package} imports {other}: {', '.join(sorted(files))}"
@@ -101,7 +101,7 @@ def arrows_back(found: dict[str, dict[str, set[str]]]) -> list[str]:
 
 
 def picture() -> Iterator[str]:
-    """The layers as the lines of a reST table, the top one first, each package with what it imports."""
+    """Yield the lines of a reST table of the layers, from the top, with the imports of each package."""
     found = imports()
     yield from (".. list-table::", "   :header-rows: 1", "   :widths: 20 40 40", "")
     yield from ("   * - packages", "     - what they do", "     - what they import")

@@ -52,7 +52,7 @@ def data(references: References) -> dict[str, Any]:
 
 
 def about(run: Reference, references: References, metrics: dict[str, Any]) -> dict[str, Any]:
-    """A run: what it is called, its tests, and its rows."""
+    """Return a run's title, tests and rows."""
     setups = run.results.record.setups
     with (references.folder / run.name / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = [
@@ -94,7 +94,7 @@ class Explorer(SphinxDirective):
 
 
 def write_vega(folder: Path) -> None:
-    """Writes Vega-Lite and what it needs, as ``vegaEmbed``, where it is not there yet."""
+    """Write Vega-Lite with its requirements, as ``vegaEmbed``, unless the file exists."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "vega.js").is_file():
         bundle = vl_convert.javascript_bundle(snippet="window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)

@@ -1,4 +1,4 @@
-"""Directives whose text comes from the code when the documentation is built, so that it cannot fall behind."""
+"""Directives that generate text from the code when the documentation is built."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH = "92"  # columns of a help text: what fits the page
 
 
 class FromCode(SphinxDirective):
-    """Puts the reST of `lines` in its place, anew in every build."""
+    """Insert the reST of `lines`, again in every build."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
@@ -36,7 +36,7 @@ class FromCode(SphinxDirective):
 
 
 class Setups(FromCode):
-    """A section for each setup: what its file says of itself, and the file."""
+    """A section for each setup: the description in its file, and the file."""
 
     def lines(self) -> Iterator[str]:
         for setup in setups.known().values():
@@ -55,14 +55,14 @@ class Setups(FromCode):
 
 
 class Architecture(FromCode):
-    """The packages in their layers, and what each imports."""
+    """The packages in their layers, with their imports."""
 
     def lines(self) -> Iterator[str]:
         return architecture.picture()
 
 
 class Services(FromCode):
-    """A line for each service: what its file says of itself, and who needs it."""
+    """A line for each service: the description in its file, and the setups that need it."""
 
     def lines(self) -> Iterator[str]:
         for service in services.known().values():
@@ -74,7 +74,7 @@ class Services(FromCode):
 
 
 class Fairness(FromCode):
-    """A section for each thing that settings are about: why they are as they are, and who has which."""
+    """A section for each concern of settings: the reason, and the setups with each value."""
 
     def lines(self) -> Iterator[str]:
         todays = (setup for setup in setups.known().values() if not setup.stack)
@@ -88,7 +88,7 @@ class Fairness(FromCode):
 
 
 class Commands(FromCode):
-    """A section for each command of the command line: its help, as it prints it."""
+    """A section for each command, with its help text."""
 
     def lines(self) -> Iterator[str]:
         for name in sorted(command_names()):
@@ -97,7 +97,7 @@ class Commands(FromCode):
 
 
 class Studies(FromCode):
-    """A section for each study that comes with the project: its question, and its file."""
+    """A section for each included study: its question, and its file."""
 
     def lines(self) -> Iterator[str]:
         for name in studies.names():
@@ -107,7 +107,7 @@ class Studies(FromCode):
 
 
 class Reasons(FromCode):
-    """The table of what makes a trial invalid or doubtful."""
+    """The table of reasons for invalid and doubtful trials."""
 
     def lines(self) -> Iterator[str]:
         yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 12 36 37", ""]
@@ -116,41 +116,41 @@ class Reasons(FromCode):
 
 
 def heading(text: str) -> list[str]:
-    """A section's title."""
+    """Return a section's title with its underline."""
     return [text, "-" * len(text)]
 
 
 def cannot(words: tuple[str, ...]) -> str:
-    """What a setup cannot do, as a sentence has it."""
+    """Return the limits of a setup, for a field of its section."""
     return "; ".join(setups.CANNOT[word] for word in words)
 
 
 def head_comment(file: Path) -> list[str]:
-    """The comment that a supervisor file begins with, without its semicolons."""
+    """Return the comment at the start of a supervisor file, without its semicolons."""
     comment = takewhile(lambda line: line.startswith(";"), file.read_text(encoding="utf-8").splitlines())
     return [plain(line[1:].removeprefix(" ")) for line in comment]
 
 
 def plain(text: str) -> str:
-    """Text that was not written as reST, with what reST would take for markup escaped."""
+    """Return the text with all characters escaped that are markup in reST."""
     return re.sub(r"[*`|\\]|_(?!\w)", r"\\\g<0>", text)
 
 
 def command_names() -> Iterator[str]:
-    """What can be typed after ``python -m loadtests``: ``run``, ``hosts prepare``."""
+    """Yield the names of all commands: ``run``, ``hosts prepare``."""
     for name, command in typer.main.get_command(cli).commands.items():
         below = getattr(command, "commands", None)
         yield from (f"{name} {one}" for one in below) if below else (name,)
 
 
 def help_text(command: str) -> str:
-    """What ``python -m loadtests COMMAND --help`` prints."""
+    """Return the output of ``python -m loadtests COMMAND --help``."""
     result = CliRunner().invoke(cli, [*command.split(), "--help"], env={"COLUMNS": WIDTH}, catch_exceptions=False)
     return result.output.strip()
 
 
 def reason_row(reason: Reason) -> tuple[str, str, str, str]:
-    """A row of the table of reasons."""
+    """Yield a row of the table of reasons."""
     return (f"``{reason.name}``", reason.severity.value, plain(f"{reason.meaning}."), plain(reason.remedy))
 
 

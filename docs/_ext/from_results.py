@@ -1,8 +1,8 @@
-"""Brings what was measured and simulated into the documentation.
+"""Copy the committed runs and the simulations into the documentation.
 
-results/reference-*/ is copied to docs/results/reference-*/: a copy, not a link, because links do not survive every
-shared folder and archive. Each study gets a page, docs/results/<study>.rst, written from its runs. What is no longer in
-results/ goes from here as well.
+results/reference-*/ is copied to docs/results/reference-*/, not linked, because some shared folders and archives don't
+support links. Each study gets a page, docs/results/<study>.rst, from its runs. A folder that is no longer in results/
+is also removed from docs/results/.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from loadtests.formatting import plural
 from loadtests.report.formats import html, rest
 from loadtests.report.view import Page, Section
 
-FINDINGS = Path(__file__).resolve().parents[1] / "findings"  # what a person makes of a study, with measured roles
+FINDINGS = Path(__file__).resolve().parents[1] / "findings"  # texts about studies, with measured roles
 RAW_DATA = ("run.json", "trials", "report.html")
 NAMED = re.compile(r"^\.\. reference-studies:: (.+)$", re.MULTILINE)
 GENERATED = ".. Written by docs/_ext/from_results.py from the runs in results/."
 
 
 def bring_results(app: Sphinx) -> None:
-    """Makes docs/results/ agree with results/. What did not change keeps its time, so Sphinx skips it."""
+    """Update docs/results/ from results/. Unchanged files keep their time, so Sphinx skips them."""
     target = Path(app.srcdir) / "results"
     pages = {target / f"{study}.rst": study_page(runs) for study, runs in REFERENCES.studies.items()}
     for old in target.glob("*.rst"):
@@ -51,7 +51,7 @@ def bring_results(app: Sphinx) -> None:
 
 
 def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
-    """Writes each run's report.html next to its page, and copies the flame graphs and samples of each profile."""
+    """Write each run's report.html next to its page, and copy the flame graphs and samples of each profile."""
     if failed is not None or app.builder.format != "html":
         return
     out = Path(app.outdir) / "results"
@@ -66,7 +66,7 @@ def add_linked_files(app: Sphinx, failed: Exception | None) -> None:
 
 
 def study_page(runs: list[Reference]) -> str:
-    """The page of a study: its newest run's findings, verdicts and charts, and all of its runs."""
+    """Return the page of a study: the findings, verdicts and charts of its newest run, and a list of all runs."""
     newest = runs[0]
     folder = f"results/{newest.name}"
     which = "the only reference run" if len(runs) == 1 else f"the newest of {len(runs)} reference runs"
@@ -89,8 +89,8 @@ def study_page(runs: list[Reference]) -> str:
 
 
 def digest(page: Page) -> Page:
-    """The part of a run's report that its study's page shows: verdicts, every chart, what was invalid or skipped, and
-    how to repeat it."""
+    """Return the part of a run's report for its study's page: verdicts, charts, invalid and skipped trials, and the
+    command to repeat it."""
     parts = tuple(part for section in page.sections if (part := _shown(section)))
     return dataclasses.replace(page, title="What was found", question="", sections=parts)
 
@@ -105,7 +105,7 @@ def _shown(section: Section) -> Section | None:
 
 
 def table_of(runs: list[Reference]) -> Iterator[str]:
-    """The runs of a study, the newest first, with what each found."""
+    """Yield the runs of a study, the newest first, with their results."""
     yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 25 60", ""]
     yield from ["   * - run", "     - machine", "     - what it found"]
     for run in runs:
@@ -115,12 +115,12 @@ def table_of(runs: list[Reference]) -> Iterator[str]:
 
 
 def heading(text: str, line: str) -> list[str]:
-    """A title and what underlines it."""
+    """Return a title with its underline."""
     return [text, line * len(text)]
 
 
 class FromResults(SphinxDirective):
-    """Puts the reST of `lines` in its place, anew in every build."""
+    """Insert the reST of `lines`, again in every build."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

@@ -1,4 +1,4 @@
-"""The fields of files: lists of the reference pages, and JSON Schemas, from the msgspec types that read these files."""
+"""Make lists of fields and JSON Schemas from the msgspec types that read files."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ Table = inspect.DataclassType | inspect.StructType
 
 
 class FieldsOf(SphinxDirective):
-    """The fields of a type, ``module:Name``, and of those below it; with the option ``bounds`` what is allowed and the
-    defaults, for files that people write."""
+    """The fields of a type, ``module:Name``, and of the types in it.
+
+    With the option ``bounds``, for files that people write, it also shows the allowed values and the defaults.
+    """
 
     required_arguments = 1
     option_spec = {"bounds": lambda _: True, "without": str.split}  # noqa: RUF012 - Sphinx reads it
@@ -50,7 +52,7 @@ class FieldsOf(SphinxDirective):
 
 
 def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
-    """The definition list of a table's fields, then those of the tables in it that are not done yet."""
+    """Yield the definition list of a table's fields, then the lists of the tables in it, except those in ``done``."""
     assert isinstance(kind, Table)
     done.add(kind.cls.__name__)
     for field in kind.fields:
@@ -67,20 +69,20 @@ def lines_of(kind: inspect.Type, bounds: bool, done: set[str]) -> Iterator[str]:
 
 
 def description(kind: inspect.Type) -> str:
-    """What a field's type says of it."""
+    """Return the description of a field, from its type."""
     schema = kind.extra_json_schema if isinstance(kind, inspect.Metadata) else None
     return str((schema or {}).get("description", ""))
 
 
 def default(field: inspect.Field) -> str:
-    """The default of a field in words, where it has one that says something."""
+    """Return the default of a field as a sentence, or an empty string if it means that the field isn't set."""
     if field.required:
         return " Needed."
     return "" if field.default in (None, inspect.NODEFAULT, "") else f" Default: ``{json.dumps(field.default)}``."
 
 
 def tables_in(kind: inspect.Type) -> Iterator[Table]:
-    """The tables in a field's type."""
+    """Yield the tables in a field's type."""
     if isinstance(kind, Table):
         yield kind
     inner = [getattr(kind, name, None) for name in ("type", "item_type", "value_type")]
@@ -90,7 +92,7 @@ def tables_in(kind: inspect.Type) -> Iterator[Table]:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a kind of file, or of a row of summary.csv."""
+    """Return the JSON Schema of a kind of file, or of a row of summary.csv."""
     kind, title = (None, "A row of summary.csv, as a CSV reader gives it.") if name == "summary" else TYPES[name]
     found = summary() if kind is None else msgspec.json.schema(kind, schema_hook=lambda _: {"type": "object"})
     if reference := found.pop("$ref", None):
@@ -107,7 +109,7 @@ COUNTS = ("trials", "invalid", "unverified", "sent", "ok", "failed")
 
 
 def summary() -> dict[str, Any]:
-    """The columns of summary.csv: counts, then of each metric its value and the ends of its interval."""
+    """Return the columns of summary.csv: counts, then the value of each metric and the ends of its interval."""
     counts = {name: {"type": "string", "pattern": "^[0-9]+$"} for name in COUNTS}
     figure = {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?)?$"}
     names = [metric.name for metric in readings.every(readings.ROLES)]
@@ -117,7 +119,7 @@ def summary() -> dict[str, Any]:
 
 
 def write_schemas(app: Sphinx, error: Exception | None) -> None:
-    """Puts the schemas next to the pages that link to them."""
+    """Write the schemas next to the pages that link to them."""
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir) / "schemas"

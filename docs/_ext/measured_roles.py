@@ -13,11 +13,11 @@
 METRIC is p50, p90, p95, p99, p99.9, rps, capacity, cpu, memory, or a metric of summary.csv by its name; without one
 it is the first that verdicts are given on in a test of that kind. A ratio is to the study's baseline unless OTHER is
 named. VERDICT is the claim of the sentence around it: faster, slower, cheaper, dearer, equivalent or inconclusive
-(as is a difference within the noise floor). Where the newest run says otherwise, the build fails. The verdicts on
+(as is a difference within the noise floor). If the newest run contradicts it, the build fails. The verdicts on
 lost deliveries are significant and inconclusive; a table shows a share of them only against another setup from which
 it differs significantly. Held, opened (for 1,000 requests), left and refused are connections to the database. Lost
-requests are those of all blocks of a deployment, disturbed the seconds that were not as before, and downtime the mean
-milliseconds of at least five trials. A core share is the CPU time per request times a rate. A share is of the CPU
+requests are the sum over all blocks of a deployment, disturbed the seconds that were not as before, and downtime the
+mean milliseconds of at least five trials. A core share is the CPU time per request times a rate. A share is of the CPU
 time of a profile's role; CATEGORY is as in its table. Each figure is a link to the page that it comes from.
 """
 
@@ -72,7 +72,11 @@ class Figure(SphinxRole):
         return [pending_xref(self.rawtext, nodes.inline("", text), refdoc=self.env.docname, refwarn=True, **target)], []
 
     def found(self, request: str) -> tuple[str, str]:
-        """The figure in words, and the page below results/. Raises LookupError where there is none, or another."""
+        """Return the figure as text, and the page below results/.
+
+        Raises:
+            LookupError: If the figure is unknown, or contradicts the claim.
+        """
         raise NotImplementedError
 
 
@@ -94,7 +98,11 @@ class OfRun(Figure):
         return self.figure(results, name, parts), parts["study"]
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
-        """The figure in words. Raises LookupError where the run does not know it, or says otherwise."""
+        """Return the figure as text.
+
+        Raises:
+            LookupError: If the run doesn't contain it, or contradicts the claim.
+        """
         raise NotImplementedError
 
 
@@ -107,7 +115,7 @@ class RatioRole(OfRun):
         if found.inside_noise and word != "equivalent":
             word = "inconclusive"
         if request["verdict"] not in (None, word):
-            raise LookupError(f"the newest run says {word}, {ratio(found.ratio)}: write the sentence anew")
+            raise LookupError(f"the newest run shows {word}, {ratio(found.ratio)}: rewrite the sentence")
         within = ratio_interval(found)
         return f"{ratio(found.ratio)} ({within})" if within else ratio(found.ratio)
 
@@ -145,12 +153,12 @@ class LostDifferenceRole(OfRun):
             raise LookupError("name the other setup: against OTHER")
         found = loss_test(results, request["label"], request["other"], request["test"])
         if request["verdict"] not in (None, word := "significant" if found.is_significant else "inconclusive"):
-            raise LookupError(f"the newest run says {word}, {found}: write the sentence anew")
+            raise LookupError(f"the newest run shows {word}, {found}: rewrite the sentence")
         return str(found)
 
 
 class ColumnRole(OfRun):
-    """What trials count, as a column of a table has it."""
+    """A count of trials, as in a column of a table."""
 
     def __init__(self, counted: TrialCount) -> None:
         self._counted = counted
@@ -181,7 +189,7 @@ class ShareRole(Figure):
 
 
 def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
-    """The parts of a request."""
+    """Return the parts of a request."""
     found = pattern.fullmatch(request)
     if not found:
         raise LookupError("not understood; docs/_ext/measured_roles.py has the grammar")

@@ -1,7 +1,7 @@
-"""What README has of the committed runs: a study's answer, as the newest reference run prints it, and the advice.
+"""Write the parts of README that come from the committed runs: a study's answer and the advice.
 
-An answer stands in a code block below ``<!-- answer of STUDY -->``, the table of advice between ``<!-- advice -->`` and
-``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes all of it again, with the chart in
+An answer is in a code block below ``<!-- answer of STUDY -->``, and the table of advice between ``<!-- advice -->`` and
+``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes both again, with the chart in
 docs/choosing.svg and the model that ``run --app`` uses. A test and the build ask for it if a newer run has other
 figures.
 """
@@ -26,12 +26,16 @@ TABLE = re.compile(r"(<!-- advice -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
 def quoting(text: str, references: References) -> str:
-    """The text with each of its quotes as the newest run has it. Raises LookupError where there is none."""
+    """Return the text with the answers of the newest runs.
+
+    Raises:
+        LookupError: If a study has no reference run.
+    """
     return QUOTE.sub(lambda quote: f"{quote[1]}{answer(quote[2], references)}{quote[3]}", text)
 
 
 def answer(study: str, references: References) -> str:
-    """What ``report`` prints of the newest reference run of a study."""
+    """Return the output of ``report`` for the newest reference run of a study."""
     references.newest(study)
     [run, *_] = references.studies[study]
     lines = brief.lines(run.page, f"results/{run.name}/report.html")
@@ -39,7 +43,7 @@ def answer(study: str, references: References) -> str:
 
 
 def written(references: References) -> dict[Path, str]:
-    """What README and its chart should be, by file."""
+    """Return the current content of README, its chart and the model, by file."""
     text = quoting(README.read_text(encoding="utf-8"), references)
     table = advice.for_readme()
     return {

@@ -24,7 +24,7 @@ REPORT = ("index.rst", "summary.csv", "charts")
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A committed run. ``name`` is its folder's, below results/ and docs/results/."""
+    """A committed run. ``name`` is the folder below results/ and docs/results/."""
 
     name: str
     results: Results
@@ -32,28 +32,28 @@ class Reference:
 
     @property
     def study(self) -> str:
-        """The name of its study, and of a database other than SQLite."""
+        """The name of the study, with the database unless it is SQLite."""
         return "-".join([self.results.study.name, *map(str.lower, database_in_short(self.results))])
 
     @property
     def date(self) -> str:
-        """Its day, as year-month-day."""
+        """The day of the run, as year-month-day."""
         return self.results.record.created[:10]
 
     @property
     def title(self) -> str:
-        """Its study's, and its database where that is not SQLite."""
+        """The title of the study, with the database unless it is SQLite."""
         return ", ".join([self.page.title, *database_in_short(self.results)])
 
     @property
     def machine(self) -> str:
-        """``AMD EPYC, 2 cores``, and its database where that is not SQLite."""
+        """The machine, such as ``AMD EPYC, 2 cores``, with the database unless it is SQLite."""
         machine = machine_in_short(self.results.record.machine).split(", ")[:2]
         return ", ".join([*machine, *database_in_short(self.results)])
 
     @property
     def verdict(self) -> str:
-        """In a line: what a sweep advises, else the first certain answer, else the first."""
+        """The advice of a sweep, otherwise the first certain answer, otherwise the first answer."""
         found = self.page.findings
         certain = found if self.results.study.sweep else [one for one in found if one.certain]
         best = [*certain, *found][0]
@@ -68,17 +68,21 @@ class References:
 
     @cached_property
     def folders(self) -> list[Path]:
-        """Every reference folder, the newest first."""
+        """All reference folders, the newest first."""
         return sorted((path for path in self.folder.glob("reference-*") if path.is_dir()), reverse=True)
 
     @cached_property
     def profiles(self) -> list[Path]:
-        """The folders of profiles: pages of their own, without a study."""
+        """The folders of profiles, which have separate pages without a study."""
         return [path for path in self.folders if not (path / "run.json").is_file() and _is_profile(path)]
 
     @cached_property
     def studies(self) -> dict[str, list[Reference]]:
-        """The runs of each study, the newest first. Raises ExtensionError for a run that is not whole."""
+        """Return the runs of each study, the newest first.
+
+        Raises:
+            ExtensionError: If a run is incomplete.
+        """
         found: dict[str, list[Reference]] = {}
         runs = [_read(path) for path in self.folders if path not in self.profiles]
         for run in sorted(runs, key=lambda run: run.results.record.created, reverse=True):
@@ -86,7 +90,11 @@ class References:
         return dict(sorted(found.items()))
 
     def newest(self, study: str) -> Results:
-        """The newest run of a study. Raises LookupError, with the studies that there are."""
+        """Return the newest run of a study.
+
+        Raises:
+            LookupError: If the study has no run. The message contains the known studies.
+        """
         if study not in self.studies:
             raise LookupError(f"there is no reference run of a study {study!r}; of these there are: {self._names}")
         return self.studies[study][0].results
@@ -97,7 +105,7 @@ class References:
 
 
 def newest_profile(setup: str, path: str | None) -> tuple[str, dict[str, Any]]:
-    """The newest profile of a setup, and of a path where one is named: its folder's name, and its profile.json."""
+    """Return the folder's name and the profile.json of the newest profile of a setup (and a path, if given)."""
     found = [(one.name, json.loads((one / "profile.json").read_text("utf-8"))) for one in REFERENCES.profiles]
     found = [one for one in found if one[1]["setup"] == setup and path in (None, one[1]["path"])]
     if not found:

@@ -1,5 +1,7 @@
-"""The load test of 2016 and its repetition: the original's figures, its tool's figures here, and what users would have
-experienced, from the newest reference run of `2016-stack`."""
+"""Compare the load test of 2016 with its repetition: the newest reference run of `2016-stack`.
+
+The table has the original's figures, its tool's figures, and the response times of users.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,7 @@ def failed(trials: Sequence[Trial]) -> str:
 
 
 def falling(trials: Sequence[Trial]) -> str:
-    """How many requests were answered well in the first and in the last seconds."""
+    """Return the number of successful requests in the first and in the last seconds."""
     results = [trial.result for trial in trials if trial.result]
     if not results:
         return DASH

@@ -1,5 +1,5 @@
 "use strict";
-// The explorer of docs/results/explorer.rst: a chart and a table of what its form says, and the form in the page's address.
+// The explorer of docs/results/explorer.rst: a chart and a table of the selected figures, and the selection in the page's address.
 
 const data = JSON.parse(document.getElementById("explorer-data").textContent);
 const form = document.getElementById("explorer-form");
@@ -15,7 +15,7 @@ function made(tag, text = "", attributes = {}) {
   return element;
 }
 
-/** Fills a select with [value, text] and returns what is chosen: the wanted value where there is one, else the first. */
+/** Fill a select with [value, text], and return the selected value: the wanted value if it exists, else the first. */
 function offer(name, pairs, wanted) {
   field(name).replaceChildren(...pairs.map(([value, text]) => made("option", text, { value })));
   field(name).value = pairs.some(([value]) => value === wanted) ? wanted : (pairs[0]?.[0] ?? "");
@@ -25,7 +25,7 @@ function offer(name, pairs, wanted) {
 const number = (value) =>
   value === null ? "–" : value.toLocaleString("en", value >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
 
-/** What the form asks for, with everything that can be asked filled in from `wanted`. */
+/** Fill in the form from `wanted`, and return the selection. */
 function chosen(wanted) {
   const run = offer("run", Object.entries(data.runs).map(([name, one]) => [name, one.title]), wanted.run);
   const { rows, tests } = data.runs[run];
@@ -111,7 +111,7 @@ function table(rows, metric) {
 
 let picked;
 
-/** Shows what is wanted. */
+/** Show the wanted figures. */
 function show(wanted) {
   picked = chosen(wanted);
   const rows = shown(picked);

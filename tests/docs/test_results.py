@@ -134,7 +134,7 @@ def test_value_of_run_matches_summary(roles):
 @pytest.mark.parametrize(
     ("role", "asked", "said"),
     [
-        ("ratio", "first-look daphne-redis throughput is faster", "says slower, ×.*: write the sentence anew"),
+        ("ratio", "first-look daphne-redis throughput is faster", "shows slower, ×.*: rewrite the sentence"),
         ("ratio", "nonsense daphne throughput", "no reference run of a study 'nonsense'; .* there are: .*first-look"),
         ("ratio", "first-look nonsense throughput", "no label 'nonsense'; it has gunicorn, "),
         ("ratio", "first-look daphne nonsense", "no test 'nonsense'; it has latency"),
@@ -239,10 +239,10 @@ def test_shown_rows_have_no_problem():
         ),
         (
             ":lost-difference:`broadcast uvicorn-channels-redis crowd against uvicorn-channels-pubsub is significant`",
-            "the newest run says inconclusive",
+            "the newest run shows inconclusive",
         ),
         (":downtime:`reload gunicorn restart`", "5 are needed"),
-        (":ratio:`hops hopless async is slower`", "write the sentence anew"),
+        (":ratio:`hops hopless async is slower`", "rewrite the sentence"),
     ],
 )
 def test_unsupported_figure_is_refused(figures, why):
