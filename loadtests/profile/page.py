@@ -16,9 +16,8 @@ ENOUGH = 500  # samples; a share of a half is then known to within 4%, and a ten
 INTERVAL, ROUNDS = "95% interval, each on its own", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
-    "CPU: share of the role's CPU time. The interval is that of independent samples; samples that follow each other "
-    "are alike, and a restart moves things, so look at the rounds as well: each is a start of its own. µs per request: "
-    "that share of the CPU time of a request without sampling."
+    "CPU: the share of the role's CPU time. The interval assumes independent samples, so also compare the rounds, "
+    "each of which is a separate start. µs per request: this share of the CPU time of a request without sampling."
 )
 
 Document = dict[str, Any]
@@ -81,7 +80,7 @@ def too_few(document: Document) -> str:
         return ""
     enough = f"{plural(samples, 'sample')} of CPU time; a profile needs at least {ENOUGH}"
     if not samples:
-        return f"{enough}, and there are none: send more load, or profile a setup in Python"
+        return f"{enough}, but the process has no samples: send more load, or profile a setup in Python"
     return f"{enough}: use --duration {math.ceil(1.2 * document['duration_s'] * ENOUGH / samples)}s"
 
 
@@ -110,7 +109,7 @@ def rst(document: Document) -> str:
 
 def _lines(document: Document) -> Iterator[str]:
     load = f"{document['rate']:g} requests a second" if document["rate"] else "as much load as it answers"
-    question = f"What {document['label']} does with its CPU time while it answers {document['path']}, under {load}."
+    question = f"The CPU time of {document['label']} while it answers {document['path']}, under {load}."
     yield from _heading(title(document), "=")
     yield from (rest.escape(question), "", f"Measured {rest.escape(document['created'])}.", "")
     yield from (f"* {rest.escape(sentence)}" for sentence in summary(document))

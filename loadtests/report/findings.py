@@ -76,8 +76,8 @@ def certainty(results: Results) -> str:
     known = "" if compared <= results.floors.keys() else "where it is known, "
     noise = f" and, {known}outside the machine's noise floor" if results.floors else ""
     return (
-        f"A winner is named with 95% confidence, adjusted for {plural(family, 'comparison')}{noise}; what is "
-        "inconclusive is not ranked."
+        f"A winner is named with 95% confidence, adjusted for {plural(family, 'comparison')}{noise}. "
+        "Inconclusive setups aren't ranked."
     ).replace("and, outside", "and outside")
 
 

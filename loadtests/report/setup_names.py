@@ -21,4 +21,4 @@ def note(results: Results) -> str:
     entries = results.study.entries
     if len({entry.setup for entry in entries}) > 1 or all(entry.label.startswith(entry.setup) for entry in entries):
         return ""
-    return f"Each is {entries[0].setup} with other settings: see what was compared."
+    return f"Each is {entries[0].setup} with other settings; see the compared setups."

@@ -78,8 +78,8 @@ def exposure_warning(bind: str, port: int) -> str | None:
     addresses = _own_addresses(address.version) if address.is_unspecified else [bind]
     where = ", ".join(f"[{one}]:{port}" if ":" in one else f"{one}:{port}" for one in addresses)
     return (
-        f"warning: BIND={bind} listens on {where}: whoever reaches this machine there can use it, and it is made for "
-        "measuring, not for the open. Without BIND only this machine can."
+        f"warning: BIND={bind} listens on {where}: anyone who reaches this address can use the project, which isn't "
+        "made for production. Unset BIND to listen only on this machine."
     )
 
 

@@ -27,7 +27,7 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = "GET"
     path: Annotated[str, Meta(description="Path and query string, percent-encoded.")] = "/"
     headers: Annotated[
-        dict[str, str | list[str]], Meta(description="Headers; one that is sent more than once has a list.")
+        dict[str, str | list[str]], Meta(description="Headers. To send a header several times, write a list.")
     ] = {}
     body: Annotated[str | None, Meta(description="The body, as text.")] = None
     body_base64: Annotated[str | None, Meta(description="The body, in base64.")] = None
@@ -70,12 +70,14 @@ class RequestTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request in a mix."""
 
-    name: Annotated[str | None, Meta(description="Its name in reports; method and path by default.")] = None
+    name: Annotated[str | None, Meta(description="The name in reports. Default: method and path.")] = None
     weight: Annotated[
         Annotated[float, Meta(gt=0, le=HEAVIEST)] | None,
-        Meta(description="How often it is sent, relative to the others; 1, or how often it was recorded, by default."),
+        Meta(description="The frequency relative to the other requests. Default: 1, or the recorded frequency."),
     ] = None
-    at: Annotated[list[Seconds], Meta(description="When it was recorded, in seconds after the recording's start.")] = []
+    at: Annotated[
+        list[Seconds], Meta(description=("The recorded times, in seconds after the start of the recording."))
+    ] = []
 
 
 class WorkloadTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

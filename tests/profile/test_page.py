@@ -34,7 +34,7 @@ def test_folder_has_page_with_figures(tmp_path, plan, rounds):
     [
         (500, ""),
         (250, ": use --duration 24s"),
-        (0, "there are none: send more load, or profile a setup in Python"),
+        (0, "the process has no samples: send more load, or profile a setup in Python"),
     ],
 )
 def test_few_samples_allow_no_conclusion(about, samples, says):

@@ -86,7 +86,7 @@ def test_stray_deliveries_include_invalid_trials(run):
     assert [(one[3].text, one[5].text, one[5].tone) for one in found.rows] == [
         ("3", "1", "bad"), ("3", "1", "bad"), ("3", "–", "muted")
     ]  # fmt: skip
-    assert "not known: without $ROOM all connections may be in one room" in found.note
+    assert "unknown: without $ROOM, all connections may share a room" in found.note
 
 
 def test_lag_of_late_reading_is_unknown(run):

@@ -7,7 +7,7 @@ from tests.fixtures.pages import chart, column, page_of
 
 THREADS = Entry("threads-64", "gunicorn-gthread", {"THREADS": "64"})
 PLAIN, MORE = Entry("uvicorn", "uvicorn", {}), Entry("uvicorn-2", "uvicorn", {"WORKERS": "2"})
-NOTE = "Each is gunicorn-gthread with other settings: see what was compared."
+NOTE = "Each is gunicorn-gthread with other settings; see the compared setups."
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_invalid_run_starts_with_warning(page):
     ],
 )
 def test_unknown_noise_floor_has_a_reason(page, shape, says):
-    assert verdicts_note(page(**shape)).startswith(f"The noise floor is not known: {says}")
+    assert verdicts_note(page(**shape)).startswith(f"The noise floor is unknown: {says}")
 
 
 def test_attempts_without_result_leave_figures(build_run):
@@ -119,7 +119,7 @@ def test_missing_result_has_a_reason(page):
     assert "too short" not in verdicts_note(found)
     no_p99 = replaced("uvicorn", response_time_ms=lambda result: {**result.response_time_ms, "p99": None})
     note = verdicts_note(page(change=no_p99, name="b"))
-    assert "Not compared, for no block has it of gunicorn and of another: p99 response time." in note
+    assert "Not compared, because no block has figures of both gunicorn and another setup: p99 response time." in note
     late = replaced("uvicorn", pacing_lag_ms=lambda one: {**NOTHING, "p99": 0.3 * one.response_time_ms["p99"]})
     [chart] = section(page(change=late, name="c"), "latency").charts
     assert "uvicorn generator delay is 30% of p99" in chart.alt

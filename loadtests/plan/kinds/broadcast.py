@@ -131,12 +131,11 @@ KINDS = (
         loop_judged=(DELIVERIES_PER_S,),
         heading="Broadcasts over WebSockets",
         about=(
-            "Lag is from the moment a message should have been published until it is at a receiver, counted at every "
-            "receiver. What is missing at the end of the grace period counts as infinitely late, and a setup that "
-            "lacks more than 1 in 10,000 has that as its verdict: a lag says nothing without the share that was "
-            "delivered. Last is the time until the last receiver of a message has it, over all messages. Setups of "
-            "Channels that name no other layer have the one in memory, which is for tests: its work for a message "
-            "grows with the square of the receivers."
+            "Lag is the time from the intended publication of a message until it arrives, at every receiver. Messages "
+            "that are missing at the end of the grace period count as infinitely late. A setup that loses more than 1 "
+            "in 10,000 gets this as its verdict. Last is the time until the last receiver of a message has it. Setups "
+            "of Channels whose label doesn't contain a layer use the in-memory layer, which is only for tests: its "
+            "work for a message grows with the square of the number of receivers."
         ),
         caption="Lag, ms: {what}",
         columns={
@@ -165,9 +164,9 @@ KINDS = (
         supporting_metrics=(DELIVERED,),
         heading="Capacity for broadcasts",
         about=(
-            "The highest fixed rate of deliveries within the objective: the lag at every receiver from the intended "
-            "publish, deliveries that never come, and those under way not becoming more and more. Where something "
-            "else than the server ended a search, its capacity is at least what was reached."
+            "The highest fixed rate of deliveries within the objective for the lag at every receiver and for missing "
+            "deliveries, without a growing backlog. If something other than the server ended a search, the capacity "
+            "is a lower bound."
         ),
     ),
 )

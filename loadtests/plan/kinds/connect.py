@@ -50,8 +50,8 @@ KINDS = (
         loop_judged=(OPENED, CONNECTIONS.cpu),
         heading="Opening WebSockets",
         about=(
-            "The time from the moment a connection should have been asked for until it is able to receive: TCP, the "
-            "handshake, and what the dialect says until it is ready. Then it is closed."
+            "The time from the intended start of a connection until it can receive: TCP, the handshake, and the first "
+            "messages of the dialect. The connection is then closed."
         ),
         caption="{latency}, ms: {what}",
         columns={P50: "p50", P95: "p95", P99: "p99", OPENED: "opened/s", CONNECTIONS.cpu: "CPU ms each"},
@@ -68,9 +68,9 @@ KINDS = (
         time_name="time to open",
         heading="Capacity for opening WebSockets",
         about=(
-            "The highest fixed rate at which connections are opened within the objective: the time from the moment one "
-            "should have been asked for until it is able to receive, refusals, and a backlog that does not grow. Where "
-            "something else than the server ended a search, its capacity is at least what was reached."
+            "The highest fixed rate of new connections within the objective for the time until they can receive and "
+            "for refusals, without a growing backlog. If something other than the server ended a search, the capacity "
+            "is a lower bound."
         ),
     ),
 )

@@ -236,15 +236,14 @@ KINDS = (
         why_unknown=_why_unknown,
         heading="Deployments",
         about=(
-            "The server's processes are replaced under a fixed rate, half of which comes from clients that keep "
-            "connections, and half from clients that open one for each request. Nothing is sent twice: a browser or a "
-            "proxy may try a lost GET again, and hide what is counted here. Downtime is the longest time in which "
-            "every request failed, by the moments at which requests were due; the table has the median of the trials. "
-            "The longest wait is from the moment a request was due until it was answered, failed or was given up. A "
-            "second is as before if as many requests "
-            f"are answered well and their p50 is within {TIME_SLACK:.0%} of the usual one; those that are not are "
-            "counted, from when the replacement began. Memory is that of all processes of the setup, before and after "
-            "the load. CPU time is not known: processes that end take it with them."
+            "The server's processes are replaced under a fixed rate. Half of the clients keep their connections, and "
+            "half open one for each request. The load generator never retries, because retries would hide lost "
+            "requests. Downtime is the longest time in which every request failed, by the times at which they were "
+            "due. The table has the median of the trials. The longest wait is the time from the moment a request was "
+            "due until it was answered, failed or timed out. The table counts the seconds after the start of the "
+            "replacement with fewer successful answers than before, or with a p50 that differs by more than "
+            f"{TIME_SLACK:.0%}. Memory is the sum over all processes of the setup, before and after the load. CPU time "
+            "is unknown, because processes that end take it with them."
         ),
         caption="Lost requests: {what}",
         columns={LONGEST: "longest wait, ms", P99: "p99, ms", BEFORE: "MB before", AFTER: "MB after"},

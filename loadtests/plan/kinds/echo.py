@@ -124,8 +124,8 @@ KINDS = (
         decisive=P99,
         heading="Echoes over WebSockets",
         about=(
-            "Response time is from the moment a message should have been sent until it is back, over connections that "
-            "were open before. One that does not come back counts as infinitely slow."
+            "Response time is the time from the intended send of a message until it returns, over connections that "
+            "were already open. Messages that don't return count as infinitely slow."
         ),
         caption="{latency}, ms: {what}",
         columns={**{metric: metric.short for metric in TIMES}, DELIVERED: "came back, %", WIRE_BYTES: "bytes each"},
@@ -142,9 +142,9 @@ KINDS = (
         load_unit="message",
         heading="Capacity for echoes",
         about=(
-            "The highest fixed rate at which messages come back within the objective: response times from the intended "
-            "send, messages that never come back, and a backlog that does not grow. Where something else than the "
-            "server ended a search, its capacity is at least what was reached."
+            "The highest fixed rate of messages within the objective for response times and for messages that don't "
+            "return, without a growing backlog. If something other than the server ended a search, the capacity is a "
+            "lower bound."
         ),
     ),
 )

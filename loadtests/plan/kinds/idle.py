@@ -112,9 +112,9 @@ KINDS = (
         judged=(MEMORY,),
         heading="Idle WebSockets",
         about=(
-            "By how much the processes of a setup grow with each connection: the slope of a line through their memory "
-            "at several numbers of connections, so that what they allocate once is not in it. CPU time is that of "
-            "answering, sending and awaiting heartbeats."
+            "The growth of the memory of a setup's processes with each connection: the slope of a line through their "
+            "memory at several numbers of connections, so that fixed allocations don't count. CPU time is for "
+            "heartbeats."
         ),
         caption="Cost of a connection: {what}",
         columns={MEMORY: "KB each", OPENED_IN: "all open after, s", HELD.cpu: "CPU µs/s each"},

@@ -87,12 +87,11 @@ KINDS = (
         timed_unit="request",
         heading="Users' journeys",
         about=(
-            "Users go through the application step by step, and think in between. Response time is counted from the "
-            "moment in which a user was ready, over all requests of all users; GET and POST are separate below. "
-            "Where a number of users walks again and again, how many requests they make is arithmetic, users over "
-            "think and response time: it is no capacity, and as a server slows down it is asked less. Where new users "
-            "come at a rate, they come whatever the answers take. Percentiles are taken in each trial, over all of its "
-            "requests, then their mean over trials."
+            "Users walk through the application step by step, and pause in between. Response time starts when a user "
+            "is ready, and covers all requests of all users. The tables below separate GET and POST. If a fixed "
+            "number of users repeats the journey, the request rate follows from their number, their pauses and the "
+            "response time. It isn't a capacity, because a slow server gets fewer requests. If new users arrive at a "
+            "rate, they arrive even if answers are slow. Percentiles are means over trials."
         ),
         caption="{latency}, ms, and journeys: {what}",
         columns={
@@ -123,12 +122,11 @@ KINDS = (
         judged=(_decisive,),
         heading="Capacity in users",
         about=(
-            "The most users, or the highest rate of new ones, with which a long probe is within the "
-            "objective: response times from the moment in which a user was ready, failures, and requests that do not "
-            "pile up. A number of users who think in between is no capacity in requests: the rate that they make "
-            "follows from how many they are and how long they think, which is in the table of that arithmetic, and "
-            "with other users it is another. It says how many users such as these are sustained. Where something else "
-            "than the server ended a search, it is at least as many as were reached."
+            "The most users, or the highest rate of new users, with which a long probe is within the objective for "
+            "response times (from the moment a user is ready) and failures, without a growing number of outstanding "
+            "requests. A number of users isn't a capacity in requests, because the request rate depends on their "
+            "pauses (see the table of Little's law). If something other than the server ended a search, the capacity "
+            "is a lower bound."
         ),
         caption="Capacity: {what}",
         columns={metric: metric.label for metric in (CAPACITY_USERS, CAPACITY_ARRIVALS)},

@@ -216,8 +216,9 @@ THROUGHPUT = Kind(
     judged=(RPS, CPU),
     heading="Throughput over time",
     about=(
-        "Requests answered well per second. In a closed loop each connection waits for its answer before it asks "
-        "again, so a slow server is asked less: read the response times of such a test as part of its throughput."
+        "Successful requests per second. In a closed loop, each connection waits for its answer before it sends the "
+        "next request, so a slow server gets fewer requests. Read the response times of such a test as part of its "
+        "throughput."
     ),
     caption="Throughput: {what}",
     columns={RPS: "requests/s", P50: "p50, ms", P99: "p99, ms"},
@@ -234,9 +235,9 @@ KINDS = (
         decisive=P99,
         heading="Latency",
         about=(
-            "Response time is counted from the moment a request should have been sent, so waiting counts even when the "
-            "generator or the server is late; service time, which is all that some engines know, from the moment it "
-            "was. Percentiles are taken in each trial, then their mean over trials."
+            "Response time starts when a request should have been sent, so delays of the generator and the server "
+            "count. Service time, the only time of some engines, starts when the request was sent. Percentiles are "
+            "means over trials."
         ),
         caption="{latency}, ms: {what}",
         columns={metric: metric.short for metric in TIMES},
@@ -251,10 +252,10 @@ KINDS = (
         work=Requests,
         heading="Capacity",
         about=(
-            "The highest fixed rate at which a long probe is within the objective: response times from the "
-            "intended send, errors, at least 99% of the planned requests answered in time, and a backlog that does "
-            "not grow. Where the generator, the highest rate allowed or the time ended a search, the server's capacity "
-            "is at least what was reached, and is shown so; where the number of probes ended it, it is not known."
+            "The highest fixed rate with which a long probe is within the objective for response times (from the "
+            "intended send) and errors, with at least 99% of the planned requests answered in time, and without a "
+            "growing backlog. If the generator, the highest allowed rate or the time ended a search, the capacity is "
+            "a lower bound. If the number of probes ended it, the capacity is unknown."
         ),
     ),
     Kind(
@@ -270,13 +271,12 @@ KINDS = (
         why_unknown=_why_no_recovery,
         heading="Recovery",
         about=(
-            "The origin is well, then is not, then is again. Time to recover is from that moment to the end of the "
-            "first second that is as before: as many requests are answered well, and their p50 is within "
-            f"{TIME_SLACK:.0%} of the usual one, to either side, for {FOR_SECONDS} seconds in a row. What is answered "
-            "far sooner than usual is an error or a copy of earlier, and not as before; a copy that a view answers "
-            "with while the origin fails counts as answered well, and stands in a column of its own. Lost are the "
-            "requests that failed from the origin's first bad moment until then. Response times are of the whole test, "
-            "what the origin did included."
+            "The origin works, then fails, and then works again. Time to recover lasts from that moment to the end of "
+            f"the first second that is as before: for {FOR_SECONDS} seconds in a row, as many requests succeed, and "
+            f"their p50 is within {TIME_SLACK:.0%} of the usual value. Much faster answers are errors or old copies, "
+            "so they aren't as before. A copy that a view returns while the origin fails counts as a success, and has "
+            "its own column. Lost requests are all failures from the origin's first failure until the recovery. "
+            "Response times cover the whole test."
         ),
         caption="Recovery: {what}",
         columns={RECOVERY: "recovers in, s", P50: "p50, ms", P99: "p99, ms"},

@@ -140,17 +140,16 @@ KINDS = (
         has_metric=_has_metric,
         heading="Streams of events",
         about=(
-            "Streams, each over a connection of its own, and other requests at a fixed rate meanwhile. A stream that "
-            "has ended begins again at once; the first ones begin spread over the length of a stream. The most that "
-            "were between their first event and their end are shown as at once. Time to the first event is from when "
-            "a stream was due, its connection included; streams that were refused, or had no event by the end, rank "
-            "as infinitely slow. When the server meant to send an event is taken from the most punctual event of "
-            "its stream; the delay is what it came after that. Missing events of streams that were broken off or stood "
-            "still rank as infinitely late. Where clients leave in the middle, a view notes its end: when "
-            "it is closed, thrown away or over; from when the client left, over all views that had begun. "
-            "A slow client reads nothing for a while of large events, more than the kernel holds, and then the rest, "
-            "unless the server has cut it off. Memory is the growth of all processes, from rest to their peak, over "
-            "the most streams at once, or the slow ones where there are any: what they allocate once is in it."
+            "Streams, each on its own connection, and other requests at a fixed rate. A stream that ends is restarted "
+            "immediately. The first streams start spread over the length of a stream. 'At once' is the largest number "
+            "of streams between their first event and their end. Time to the first event starts when a stream is due, "
+            "and includes its connection. It is infinite for refused streams and for streams without an event. The "
+            "delay of an event is relative to the most punctual event of its stream. Missing events of interrupted "
+            "streams count as infinitely late. If clients leave early, the view records its end (closed, collected or "
+            "finished), and the table has the time since the client left. A slow client stops reading large events "
+            "for a while, more than the kernel can buffer, and then reads the rest, unless the server has "
+            "disconnected it. Memory is the growth of all processes from rest to their peak, divided by the most "
+            "streams at once, or by the slow streams if there are any. It includes fixed allocations."
         ),
         caption="Streams: {what}",
         columns={
@@ -184,11 +183,11 @@ KINDS = (
         judged=(CAPACITY,),
         heading="Capacity in streams",
         about=(
-            "The most streams at once with which a long probe is within the objective: the delay of events, of which "
-            "missing ones rank as infinitely late, the response times of other requests, which are sent at the same "
-            "rate in every probe, and what failed: a request, a stream that was broken off, or one without an event a "
-            "second after the end. Where something else than the server ended a search, its capacity is at least what "
-            "was reached. The other figures are those of the probe that confirmed it."
+            "The most streams at once with which a long probe is within the objective for the delay of events "
+            "(missing events count as infinitely late), for the response times of other requests, whose rate is the "
+            "same in every probe, and for failures: failed requests, interrupted streams, and streams without an "
+            "event a second after the end. If something other than the server ended a search, the capacity is a lower "
+            "bound. The other figures are from the probe that confirmed the result."
         ),
         caption="Capacity: {what}",
         columns={

@@ -60,7 +60,7 @@ def _time_panel(rows: Rows, looks: Looks, seconds: float, many: str) -> Any:
     y_scale = alt.Scale(domain=[0, max(shared.figures(rows, "high")) * 1.05 or 1.0], nice=False)
     x = alt.X(
         "t:Q",
-        title="time since the measurement began, s",
+        title="time since the start of the measurement, s",
         scale=alt.Scale(domain=[0, seconds], nice=False),
         axis=alt.Axis(grid=False, tickMinStep=1),
     )
@@ -80,7 +80,7 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
     The rows have label, concurrency, value (per second) and text. ``line`` has concurrency and value.
     """
     x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
-    x = alt.X("concurrency:Q", title="requests that can be under way", scale=x_scale, axis=shared.axis_for(x_scale))
+    x = alt.X("concurrency:Q", title="requests that can be in flight", scale=x_scale, axis=shared.axis_for(x_scale))
     y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=shared.axis_for(y_scale))
     arithmetic = (
         alt.Chart(shared.values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)

@@ -25,12 +25,12 @@ def section(results: Results) -> Section | None:
     if not found:
         return None
     about = (
-        "By Little's law the highest rate of a setup is its concurrency over the time that each request waits: threads "
-        "over latency, or connections of a pool over latency. The latency is the origin's own mean; at a fixed rate "
-        "the ceiling is also what was sent. "
-        f"Both agree where they differ by no more than {AGREES:.0%}, or by {ERRORS_OF_CHANCE:g} standard errors of the "
-        "measured count. A setup below the ceiling has another limit, mostly CPU time. In a closed loop that need not "
-        "be a full core: requests sent together are answered together, sent together again, and processed one by one."
+        "By Little's law, the highest rate of a setup is its concurrency (threads, or connections of a pool) divided "
+        "by the time that each request waits. The latency is the origin's own mean. At a fixed rate, the ceiling is "
+        f"at most the sent rate. Both agree if they differ by at most {AGREES:.0%}, or by {ERRORS_OF_CHANCE:g} "
+        "standard errors of the measured count. A setup below the ceiling has another limit, usually CPU time. In a "
+        "closed loop, the core needn't be full, because requests that are sent together are answered and sent again "
+        "together, and processed one by one."
     )
     charts = tuple(_chart(results, test, rows) for test, rows in found if len({one.own.limit for one in rows}) > 1)
     return Section("arithmetic", "The arithmetic of waiting", (about,), tuple(_table(*one) for one in found), charts)
@@ -52,8 +52,9 @@ def _table(test: Test, rows: Sequence[Waiting]) -> Table:
             "CPU cores": lambda one: f"{one.cpu_cores:.2f}",
             "KB each": lambda one: "" if one.each_kb is None else number(one.each_kb),
         },
-        "Means over blocks. Off: measured over expected, minus 1, and the tolerance. KB each: growth of the setup's "
-        "memory from rest to peak per request under way at the origin; with few of them mostly fixed costs.",
+        "Means over blocks. Off: measured divided by expected, minus 1, and the tolerance. KB each: growth of the "
+        "setup's memory from rest to peak per request in flight at the origin. With few requests, it is mostly fixed "
+        "costs.",
         tables.Layout(words=("under way at most",), optional=("CPU cores", "sent/s", "origin's mean, ms", "KB each")),
     )
 
@@ -74,22 +75,22 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
             "label": one.label,
             "concurrency": one.own.limit,
             "value": one.measured,
-            "text": f"{one.label}: {per_second(one.measured)}/s, by arithmetic {per_second(one.expected)}/s "
+            "text": f"{one.label}: {per_second(one.measured)}/s, by Little's law {per_second(one.expected)}/s "
             f"({one.effective.reason})",
         }
         for one in rows
     ]
     return Chart(
         f"arithmetic-{test.name}",
-        "Answered well per second over the number of requests that can be under way. The dashed line is the ceiling by "
-        "arithmetic: that number over the origin's mean latency, up to the requested rate.",
-        f"Answered per second, {test.description}; measured, of what arithmetic says: {series(parts)}.",
+        "Successful requests per second by the number of requests that can be in flight. The dashed line is the "
+        "ceiling by Little's law: that number divided by the origin's mean latency, up to the requested rate.",
+        f"Answered requests per second, {test.description}, measured and by Little's law: {series(parts)}.",
         partial(
             lines.ceiling,
             points,
             _line(rows),
             looks(results.labels),
-            "Requests under way, and what is answered",
+            "Requests in flight, and answered requests",
             [f"{test.description}, {test.engine}; mean of {span(valid_blocks(results, test), 'block')}"],
         ),
     )

@@ -32,10 +32,10 @@ def connections(results: Results, test: Test) -> Iterator[Table]:
             f"Database connections: {test.description}",
             cells,
             {"setup": lambda cell: cell.label, **leading_counts.columns(shown)},
-            "Open, idle, idle in transaction: the most at a time, read ten times a second. Left: still open 10 s after "
-            "the load (1 s after one of less than 4 s). Too many clients: connections that were refused. At PgBouncer: "
-            "the most that the application had open there. Pool waits: requests that waited for Django's pool, by its "
-            "own count. Medians over valid trials; of what was refused, the sum.",
+            "Open, idle, idle in transaction: the highest numbers, read ten times a second. Left: still open 10 s "
+            "after the load (1 s after a load of less than 4 s). Too many clients: refused connections. At PgBouncer: "
+            "the most connections of the application to PgBouncer. Pool waits: requests that waited for Django's "
+            "pool. Medians over valid trials, but the sum of refused connections.",
             tables.Layout(optional=("idle", "idle in transaction")),
         )
 
@@ -57,7 +57,7 @@ def over_time(results: Results, test: Test) -> Iterator[Chart]:
                 title,
                 [
                     f"{test.description}, {test.engine}; the block with the median figure",
-                    "seconds since the measurement began; the load ends at the dashed line",
+                    "seconds since the start of the measurement; the load ends at the dashed line",
                 ],
             ),
             summary=f"{title}, {test.name}",

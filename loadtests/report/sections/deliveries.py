@@ -12,7 +12,7 @@ from loadtests.records.result import PERCENTILES
 from loadtests.report import tables
 from loadtests.report.view import Field, Table
 
-UNKNOWN_STRAYS = "not known: without $ROOM all connections may be in one room, and meant to get what others send"
+UNKNOWN_STRAYS = "unknown: without $ROOM, all connections may share a room and get each other's messages"
 
 
 def deliveries(results: Results, test: Test) -> Iterator[Table]:
@@ -31,11 +31,10 @@ def deliveries(results: Results, test: Test) -> Iterator[Table]:
                 "stray": _stray,
                 **{f"lag {key}, ms": _lags(key) for key in PERCENTILES},
             },
-            "Delivered: the share of messages that arrived, counted for each intended receiver. Reordered: after one "
-            "that the same sender had sent later. Stray: to a connection that it was not meant for, which makes a "
-            f"trial invalid{unknown}. "
-            "Lag: from the intended send to the arrival, infinite for missing deliveries. Counts are sums over valid "
-            "trials, of stray deliveries over all; times are medians.",
+            "Delivered: the share of messages that arrived, counted for each receiver. Reordered: messages that "
+            "arrived after a later message of the same sender. Stray: messages to a wrong connection, which make a "
+            f"trial invalid{unknown}. Lag: from the intended send to the arrival, infinite for missing deliveries. "
+            "Counts are sums over valid trials, for stray deliveries over all trials. Times are medians.",
             tables.Layout(optional=("lag p95, ms", "lag p90, ms", "lag p99.9, ms")),
         )
 

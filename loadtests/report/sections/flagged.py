@@ -27,8 +27,8 @@ def section(results: Results) -> Section:
         text: tuple[str, ...] = ("No trial was invalid or doubtful." if results.trials else "Nothing was measured.",)
     else:
         text = (
-            "An invalid trial says nothing about the server: it is listed here, repeated once, and never averaged in. "
-            "A doubtful one counts.",
+            "An invalid trial doesn't describe the server: it is listed here, repeated once, and never averaged. A "
+            "doubtful trial counts.",
             *_by_reason(flags),
         )
     columns: dict[str, Callable[[tuple[Trial, Flag]], Field | str]] = {
@@ -44,7 +44,7 @@ def section(results: Results) -> Section:
     )
     return Section(
         "invalid",
-        "What was invalid, and why",
+        "Invalid and doubtful trials, with reasons",
         (*left_out, *text),
         (*([flagged] if flags else []), *_generator(results)),
         folded=logs,

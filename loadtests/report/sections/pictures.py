@@ -36,10 +36,10 @@ def section(results: Results) -> Section | None:
     if not charts:
         return None
     about = (
-        "Answers by status, response times, requests in flight and CPU on one time axis, over the stages of the origin "
-        "where there was one. Each picture is of the block with the median figure. "
-        f"In a test of more than {MAX_COLUMNS} seconds a column averages the counts of several and has their highest "
-        "percentile. Times are of requests answered well, in the second of the answer."
+        "Answers by status, response times, requests in flight and CPU on one time axis, with the stages of the "
+        "origin if there are any. Each picture is of the block with the median figure. In a test of more than "
+        f"{MAX_COLUMNS} seconds, a column covers several seconds: counts are averages, and percentiles are maxima. "
+        "Times are of successful requests, in the second of the answer."
     )
     texts = (about, *_about_stale(results), *_left_out(results))
     return Section("seconds", "Second by second", texts, charts=charts, only_on_pages=True)
@@ -49,8 +49,8 @@ def _about_stale(results: Results) -> Iterator[str]:
     ends = (second.ends or {} for trial in results.trials if trial.result for second in trial.result.timeline)
     if any(STALE in one for one in ends):
         yield (
-            "Stale: answered with an earlier copy because the origin failed, as its X-Stale header says. It counts as "
-            "answered well."
+            "Stale: a view answered with an old copy because the origin failed (header X-Stale). It counts as a "
+            "success."
         )
 
 
@@ -58,7 +58,7 @@ def _left_out(results: Results) -> Iterator[str]:
     for test in results.tests:
         labels = _labels(results, test)
         if len(labels) > MAX_SETUPS:
-            yield f"Of {plural(len(labels), 'setup')} in {test.name} the best {MAX_SETUPS} are drawn."
+            yield f"The chart shows the best {MAX_SETUPS} of {plural(len(labels), 'setup')} in {test.name}."
 
 
 def _labels(results: Results, test: Test) -> list[str]:
@@ -162,7 +162,7 @@ def _chart(results: Results, test: Test, trial: Trial, timeline: Sequence[Second
             f"{trial.label}, second by second",
             [
                 f"{test.description}, {test.engine}; block {trial.block}",
-                f"seconds since the measurement began, each column {grain}",
+                f"seconds since the start of the measurement, each column {grain}",
             ],
         ),
         summary=f"{trial.label}, {test.name}: {summary}",

@@ -44,8 +44,8 @@ def section(results: Results) -> Section | None:
         "requests",
         "Request by request",
         (
-            "Each request of a mix by itself: times are medians over valid trials, counts sums. A percentile of the "
-            "whole mix can lie between the times of quick and slow requests, where no request is.",
+            "Each request of a mix: times are medians over valid trials, and counts are sums. A percentile of the "
+            "whole mix can be between the times of quick and slow requests.",
         ),
         tuple(found),
     )

@@ -20,17 +20,17 @@ from loadtests.report.sections.advice import what_to_choose
 from loadtests.report.view import Field, Finding, Section, Table
 
 HOW = (
-    "The cell that looks best was selected by its figure, which is therefore biased. So every cell is kept unless "
-    "another is significantly better: the cells that are left, within noise of the best, include the true best with "
-    "95%, in all measures at once. In the same 95% no cell is further behind the best than its figure at worst. Of the "
-    "cells left in every measure, the choice is the one with the least memory; within ±{delta:.0%} of that, the first "
-    "in the order of the study."
+    "The best figure is biased, because the cell was selected by it. So every cell is kept unless another is "
+    "significantly better. The remaining cells, within noise of the best, include the true best with 95% confidence, "
+    "in all measures at once. With the same confidence, no cell is further behind the best than its figure at worst. "
+    "The recommended cell remains in every measure and has the least memory. Within ±{delta:.0%} of the least memory, "
+    "it is the first cell in the order of the study."
 )
 STRONGER = "The stronger the colour, the better."
 HALVED = (
-    "Found by successive halving: each round dropped the worse half and measured the rest twice as often. So the "
-    "figures of cells that were dropped early are from few blocks. The comparison with the runner-up uses the last "
-    "round alone, before which the two had been fixed."
+    "Found by successive halving: each round dropped the worse half and measured the rest twice as often, so the "
+    "figures of cells that were dropped early are from few blocks. The comparison with the runner-up uses only the "
+    "last round."
 )
 MARKED = "Framed: looks best; dashed: within noise of the best."
 IN_WORDS = {"within": "within noise of the best"}
@@ -81,8 +81,10 @@ def _table(swept: SweepResults) -> Table:
         f"Every cell of {swept.sweep.setup}",
         tuple(columns),
         tuple(rows),
-        note=f"{tables.MEAN} Of the best: the ratio within the blocks, and its bound at worst; muted where "
-        "another cell is significantly better. Memory: the sum over processes.",
+        note=(
+            f"{tables.MEAN} Of the best: the ratio within the blocks, and its bound at worst; muted if another cell is "
+            "significantly better. Memory: the sum over processes."
+        ),
         numeric=frozenset(range(1, len(columns))),
     )
 

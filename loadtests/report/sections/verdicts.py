@@ -60,16 +60,16 @@ def _how_to_read(results: Results) -> str:
     family = max((one.family for one in results.comparisons.values()), default=0)
     text = (
         f"Each setup against {results.baseline_name}: the mean ratio within blocks, and its interval over blocks. A "
-        "setup is faster or slower where the interval excludes 1, equivalent where it lies within "
-        f"±{results.study.delta:.0%}, otherwise inconclusive. A setup that cannot sustain the requested rate gets that "
-        "verdict, whatever the ratio. Failed requests count as infinitely slow, and a setup that fails more than "
+        "setup is faster or slower if the interval excludes 1, equivalent if the interval is within "
+        f"±{results.study.delta:.0%}, and otherwise inconclusive. A setup that can't sustain the requested rate gets "
+        "this verdict for any ratio. Failed requests count as infinitely slow. A setup that fails more than "
         f"{FAILED:.1%} of them is neither faster nor equivalent. Rows are in the order of the ratio; neighbours may be "
-        "equivalent. An open interval includes 1 and spans a hundredfold or more."
+        "equivalent. An open interval includes 1 and spans a factor of a hundred or more."
     )
     if any(test.kind.cost_unit in (MESSAGES, DELIVERIES) for test in results.tests):
         text += (
-            " Missing deliveries count as infinitely late, and a setup that loses more than "
-            f"{LOST:.2%} of them gets that verdict."
+            f" Missing deliveries count as infinitely late. A setup that loses more than {LOST:.2%} of them gets this "
+            "verdict."
         )
     if any(one.at_least or one.at_most for one in results.comparisons.values()):
         text += (
@@ -151,8 +151,8 @@ def _unknown(results: Results, test: Test, metrics: Sequence[Metric]) -> str:
     short = [metric for metric in metrics if readings.too_few(trials, metric)]
     rest = [metric for metric in metrics if metric not in short]
     reasons = {
-        "Not known, for the trials are too short": short,
-        f"Not compared, for no block has it of {results.baseline_name} and of another": rest,
+        "Unknown, because the trials are too short": short,
+        f"Not compared, because no block has figures of both {results.baseline_name} and another setup": rest,
     }
     return "".join(
         f" {why}: {series([results.called(test.name, metric.name) for metric in which])}."
@@ -173,7 +173,7 @@ def _noise(results: Results, test: Test) -> str:
             why = f"no block has a figure of both {results.baseline} and {results.aa_copy}"
         elif not results.cells[results.baseline, test.name].valid:
             why = f"no trial of {results.baseline} is valid"
-        return f"The noise floor is not known: {why}."
+        return f"The noise floor is unknown: {why}."
     return (
         f"Noise floor: {results.baseline} against itself as {results.aa_copy} gave {series(floors)}. "
         "Differences within it are grey."

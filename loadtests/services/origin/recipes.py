@@ -44,24 +44,30 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     at: Annotated[
         Time,
-        Meta(description="When it begins, counted from when the recipe is taken: 0 for the first one, a day at most."),
+        Meta(
+            description=(
+                "The start of the stage, relative to the start of the recipe: 0 for the first stage, at most a day."
+            )
+        ),
     ]
     status: Annotated[Status, Meta(description="The status of its answers.")] = 200
     latency: Annotated[
         Time | Drawn,
         Meta(
-            description='How long a request takes, an hour at most: "50ms"; "1000ms..1500ms", anything between the two '
-            "with equal chances; or a lognormal distribution."
+            description=(
+                'The duration of a request, at most an hour: "50ms"; "1000ms..1500ms" for a uniform distribution; or '
+                "a lognormal distribution."
+            )
         ),
     ] = 0
     failures: Annotated[
         ShareOfRequests,
         Meta(description="The share of requests that are answered with failure_status, after the same latency."),
     ] = 0.0
-    failure_status: Annotated[Status, Meta(description="What these are answered with.")] = 500
+    failure_status: Annotated[Status, Meta(description="The status of the answers to these requests.")] = 500
     resets: Annotated[
         ShareOfRequests,
-        Meta(description="The share of requests whose connection is reset (TCP RST) when they were to be answered."),
+        Meta(description="The share of requests whose connection is reset (TCP RST) instead of an answer."),
     ] = 0.0
     stalls: Annotated[
         ShareOfRequests,
@@ -90,33 +96,35 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     stages: Annotated[
         tuple[Stage, ...],
-        Meta(min_length=1, description="What happens when, in the order of their times; the last one persists."),
+        Meta(min_length=1, description="The stages, in the order of their times. The last stage persists."),
     ]
     route: Annotated[
         str,
         Meta(
             pattern=_ROUTE,
-            description="A path such as /news, or with a final * all paths that begin with what stands before it.",
-            extra={"allowed": "a path such as /news, or one that ends in *,"},
+            description="A path such as /news, or with a final * all paths with this beginning.",
+            extra={"allowed": "a path such as /news or /news/*"},
         ),
     ] = EVERYTHING
     body: Annotated[
         str | None,
-        Meta(description="The body of answers of status 2xx. <<256kb>> stands for that number of random characters."),
+        Meta(description="The body of answers with a status of 2xx. <<256kb>> means that number of random characters."),
     ] = None
     random_content: Annotated[
-        str | None, Meta(description='How many random characters the body has instead: "512b", "256kb", "2mb".')
+        str | None,
+        Meta(description='The number of random characters in the body: "512b", "256kb", "2mb". Excludes body.'),
     ] = None
     origin: Annotated[
-        str | None, Meta(description="A URL of this machine's loopback, whose body is passed on instead.")
+        str | None,
+        Meta(description="A URL on this machine's loopback interface whose body is returned. Excludes body."),
     ] = None
     headers: Annotated[dict[HeaderName, HeaderValue], Meta(description="Headers of every answer.")] = {}
     limit: Annotated[
         Annotated[int, Meta(ge=1, le=VAST)] | None,
-        Meta(description="How many requests may be in flight at a time; each one more is answered with 503."),
+        Meta(description="The maximum number of requests in flight. The origin answers further requests with 503."),
     ] = None
     seed: Annotated[
-        int, Meta(ge=-VAST, le=VAST, description="What chance is drawn by: the n-th request always has the same luck.")
+        int, Meta(ge=-VAST, le=VAST, description="The seed of random decisions: the n-th request always gets the same.")
     ] = SEED
 
     def __post_init__(self) -> None:

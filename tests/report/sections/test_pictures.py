@@ -135,7 +135,7 @@ def test_long_test_merges_seconds(picture):
 def test_many_setups_show_only_some(results_of):
     section = pictures.section(results_of(labels=tuple(f"setup-{number}" for number in range(11))))
     assert len(section.charts) == pictures.MAX_SETUPS
-    assert section.paragraphs[-1] == "Of 11 setups in latency the best 8 are drawn."
+    assert section.paragraphs[-1] == "The chart shows the best 8 of 11 setups in latency."
 
 
 def test_picture_is_valid_html(results_of):

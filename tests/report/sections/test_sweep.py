@@ -88,7 +88,7 @@ def test_unknowable_percentile_allows_advice(swept):
     few = dict.fromkeys(("planned", "sent", "completed", "ok"), 600)
     said = advised(swept(also=replaced(None, "latency", **few)))
     assert said.startswith("4 workers × ")
-    assert "Not known, for the trials are too short: p99 response time. Set WORKERS=4" in said
+    assert "Unknown, because the trials are too short: p99 response time. Set WORKERS=4" in said
 
 
 def test_one_block_prevents_advice(swept):

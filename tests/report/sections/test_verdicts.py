@@ -44,7 +44,7 @@ def test_unknowable_percentile_is_mentioned_once(section):
     found = section(change=replaced(**dict.fromkeys(("planned", "sent", "completed", "ok"), 600)))
     [table], [chart] = found.tables, found.charts
     assert "p99" not in chart.alt
-    assert "Not known, for the trials are too short: p99 response time." in table.note
+    assert "Unknown, because the trials are too short: p99 response time." in table.note
     assert {row[1].text for row in table.rows} == {"p50 response time", "CPU per request"}
 
 

@@ -19,10 +19,7 @@ from loadtests.report.sections import load_curve, requests
 from loadtests.report.tables import Additions
 from loadtests.report.view import Field, Table
 
-MEDIANS = (
-    "Times are the median of the valid trials, of which each has its own percentile over all of its requests; counts "
-    "their sum."
-)
+MEDIANS = "Times are medians over the valid trials. Counts are sums."
 FOLDED = 24  # rows from which a page folds a table
 
 
@@ -68,9 +65,9 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
             "under way first": lambda cell: f"{fmean(one.under_way_first for one in _journeys(cell)):,.0f}",
             "under way last": lambda cell: f"{fmean(one.under_way_last for one in _journeys(cell)):,.0f}",
         },
-        "Seconds from the moment in which a journey was to begin to its end, thinking included. Whoever meets an error "
-        "breaks off. Under way: when the measured load began, and when it ended; where new users come at a rate and "
-        "the latter is far more, the server does not keep up with them.",
+        "Seconds from the due start of a journey to its end, including pauses. An error ends a journey. Running: at "
+        "the start and at the end of the measured load. If new users arrive at a rate and the second number is much "
+        "larger, the server doesn't keep up with them.",
         tables.Layout(optional=("under way first", "under way last")),
     )
 
@@ -98,7 +95,7 @@ def _loop(test: Test, cells: Sequence[Cell]) -> Table:
 
     return tables.listed(
         f"loop-{test.name}",
-        f"The arithmetic of the closed loop: {test.description}",
+        f"Little's law in the closed loop: {test.description}",
         cells,
         {
             "setup": lambda cell: cell.label,
@@ -109,8 +106,8 @@ def _loop(test: Test, cells: Sequence[Cell]) -> Table:
             "measured, requests/s": mean("ended_per_s"),
             "off": off,
         },
-        "Means by request, over the valid trials. The rate follows from how many users there are and how long they "
-        "think: it is no capacity. Where it is off by over 2% the injectors were late.",
+        "Means by request, over the valid trials. The rate follows from the number of users and their pauses, so it "
+        "isn't a capacity. If it differs by over 2% from the formula, the injectors were late.",
     )
 
 

@@ -50,8 +50,7 @@ def _way(results: Results, test: Test) -> Iterator[Table]:
                 "failed": lambda one: tables.failed(one[1].errors),
                 "objective": lambda one: _outcome(one[1]),
             },
-            "Response time in each probe. What is doubtful is asked again; what decides are the long probes, which "
-            "confirm.",
+            "Response time in each probe. Doubtful probes are repeated. The long probes, which confirm, decide.",
             tables.Layout(words=("probe", "objective"), optional=("probe", "sent"), folded=True, grouped=0),
         )
 
@@ -63,6 +62,6 @@ def _outcome(probe: ProbeRecord) -> Field:
 
 ADDITIONS = Additions(
     columns=capacity.ADDITIONS.columns,
-    note=f"{tables.MEAN} Probes: how many the median search made. It is no capacity in requests.",
+    note=f"{tables.MEAN} Probes: the number of probes of the median search. The result isn't a capacity in requests.",
     tables=_tables,
 )

@@ -57,15 +57,15 @@ def ceilings(results: Results, test: Test) -> Iterator[Table]:
     unit = f"{test.kind.load_unit}s/s"
     yield tables.listed(
         f"ceilings-{test.name}",
-        "How far the rate is from each ceiling",
+        "The rate and the ceilings",
         sorted(results.labels_in(test.name), key=lambda label: -found.get(label, 0.0)),
         {
             "setup": lambda label: label,
             f"{unit} at the most": lambda label: f"{found[label]:,.0f}" if label in found else tables.unknown(),
             f"{rate:g}/s is": lambda label: f"{rate / found[label]:.0%}" if label in found else tables.unknown(),
         },
-        f"What each setup answered at the most in a second, before the first block. The rate of this test, {rate:g} "
-        f"{unit}, was chosen as a share of the least of it.",
+        f"The highest throughput of each setup in a second, before the first block. The rate of this test, {rate:g} "
+        f"{unit}, is a share of the lowest.",
     )
 
 
