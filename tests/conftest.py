@@ -38,7 +38,7 @@ def no_exported_settings(monkeypatch):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What was skipped, for which reason: a reason says what to install."""
+    """Print the skipped tests by reason. A reason names the missing program."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
     )

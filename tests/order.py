@@ -1,4 +1,4 @@
-"""What is run together in one process, and what is begun first."""
+"""Group the tests for processes, and order the groups."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/e
 
 
 class Groups(LoadFileScheduling):
-    """A file is a group, so that what its tests share is made once. (With pytest 9.2 `--dist=loadgroup` of xdist 3.8
+    """Run the tests of a file in one process, to share fixtures. (With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8
     makes each test a group.)"""
 
     def _split_scope(self, nodeid):
@@ -32,13 +32,13 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest group is begun first, so that no process ends long after the others."""
+    """Start the longest group first, so that no process ends long after the others."""
     seconds = json.loads(DURATIONS.read_text())
     items.sort(key=lambda item: -seconds.get(_group(item), 0.0))
 
 
 def _group(item):
-    """Its file, or itself. The exhaustive tests of a file are never run with its others, but for the durations."""
+    """Return the test's file, or the test. The exhaustive tests of a file are a separate group."""
     file = item.nodeid.partition("::")[0]
     if file in SPLIT:
         return item.nodeid

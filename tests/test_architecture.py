@@ -1,4 +1,4 @@
-"""Who may import whom: docs/architecture.rst shows it, and this keeps it true."""
+"""Tests of the allowed imports, which docs/architecture.rst shows."""
 
 import importlib.util
 import re

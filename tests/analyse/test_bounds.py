@@ -56,7 +56,7 @@ def test_two_bounds_are_not_compared(study):
 
 
 def test_bound_shows_no_noise(study):
-    """The generator's own limit is the same each time; that makes no setup less noisy."""
+    """The generator's limit is the same in each trial, which doesn't make a setup less noisy."""
     speeds = {"gunicorn": 100.0, "uvicorn": 100.0, "granian": 100.0, "uwsgi": 300.0}
     noisy = study(speeds, metric="rps", blocks=4, sd=0.2)
     still = [dataclasses.replace(one, value=300.0) if one.label == "uwsgi" else one for one in noisy]

@@ -89,7 +89,7 @@ def test_each_further_comparison_widens_the_intervals(blocks):
 
 
 def rounded(rate, blocks):
-    """The same figure but for rounding."""
+    """The same figure, except for rounding."""
     return np.sort([log(rate * (1 + n / 7)) - log(1 + n / 7) for n in range(blocks)])
 
 

@@ -39,7 +39,7 @@ def verdict(results, test, metric, label="daphne"):
 
 
 def of_daphne(changed):
-    """A change of its results alone."""
+    """Return a change of only the results."""
     return lambda label, test, block, result: changed(result) if label == "daphne" else result
 
 

@@ -159,7 +159,7 @@ def test_each_reason_has_a_remedy(reason):
 
 
 def walked(expected_per_s, ended_per_s, late_ms=0.0):
-    """What users did, whose closed loop was to make that number of requests a second."""
+    """Return the measurements of users whose closed loop should send that number of requests per second."""
     journeys = Journeys(64, None, 10, 0, 0, 0, dict(NOTHING), (), 700.0, 15.0, ended_per_s, expected_per_s)
     return dataclasses.replace(measured(late_ms, late_ms), journeys=journeys)
 

@@ -113,7 +113,10 @@ with folders.private("test", memory=False) as folder:
 
 @pytest.fixture
 def begin(tmp_path):
-    """A function: starts a process that has such a folder until its standard input closes; gives both."""
+    """Return a function that starts a process with such a folder, which runs until its standard input closes.
+
+    It returns the process and the folder.
+    """
     processes = []
 
     def start():

@@ -21,7 +21,10 @@ LATE, BROKEN = "send_lag", "server_did_not_start"
 
 @pytest.fixture
 def advised(command, monkeypatch, bench_of, tmp_path):
-    """A function: what ``advise`` with these options ends with, where ``reason`` says why a trial is invalid."""
+    """Return a function that runs ``advise`` with these options and returns its result.
+
+    ``reason`` is the reason for invalid trials.
+    """
     prepare = advise.prepare
 
     def search(reason, *options):

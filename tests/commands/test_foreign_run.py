@@ -24,7 +24,7 @@ def run(build_run):
 
 @pytest.fixture
 def refused(command, run):
-    """A function: what is said when a report is asked for, which must be one line, and change nothing."""
+    """Return a function that requires ``report`` to fail with one line and without changes. It returns the line."""
 
     def report():
         before = tree(run.parent)

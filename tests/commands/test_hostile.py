@@ -1,6 +1,6 @@
 """Tests of generated input: a command either succeeds or prints a one-line error.
 
-Never a traceback, a hang, a file outside of where it was to write, or a process that stays.
+Tracebacks, hangs, files outside of the output folder, and remaining processes are failures.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def a_run(run_builder, tmp_path_factory):
     ("arguments", "examples"), [(("compare", "r", "--setups", "gunicorn,uvicorn"), some), (("report", "r"), few)]
 )
 def test_a_run_folder(attempt, a_run, arguments, examples):
-    """Of somebody else: its record and one of its trials."""
+    """The folder is another person's run: its record and a trial."""
 
     @examples
     @given(data=st.data())

@@ -46,7 +46,7 @@ WRONG = [
 
 @pytest.fixture(autouse=True)
 def nothing_can_be_started(monkeypatch):
-    """Nor is anything of a project's run: there is no program at all."""
+    """Without any program, nothing of a run can start."""
     monkeypatch.setenv("PATH", "")
     for name in (*setups.KNOBS, "DATABASE_URL"):
         monkeypatch.setenv(name, "")  # so that what a test sets by itself does not outlive it

@@ -96,7 +96,7 @@ def test_equal_probes_share_a_line(server, command):
 
 @pytest.fixture
 def ended_with(command, monkeypatch):
-    """A function: what ``capacity`` ends with where that was found."""
+    """Return a function that runs ``capacity`` with this search result and returns its exit code and output."""
 
     def end(rate, above, limited_by, probes, *options):
         found = FoundCapacity(SearchedCapacity(rate, above, limited_by, ()), Objective(), probes)

@@ -31,7 +31,7 @@ WAYS = {
 
 @pytest.fixture
 def places(tmp_path):
-    """The folder of somebody else's study, with links in it, and next to it one with files that are none of theirs."""
+    """The folder of another person's study, with links in it, next to a folder with private files."""
     inside, outside = tmp_path / "study", tmp_path / "home"
     inside.mkdir()
     outside.mkdir()
@@ -90,7 +90,7 @@ def test_setup_refuses_recipe_outside_its_folder(refused, places):
 
 @pytest.fixture
 def within(places):
-    """The folder with what is its own, and links there."""
+    """Return the folder with files and links inside it."""
     inside, _ = places
     (inside / "below").mkdir()
     for folder in (inside, inside / "below"):
@@ -104,7 +104,7 @@ def within(places):
     "name", ["body", "below/body", "below/../body", "below/up/body", "back/below/body", "./below//body"]
 )
 def test_files_in_a_linked_folder_work(within, tmp_path, name):
-    """What the command line names may be anywhere; what is below its folder is the study's, through links as well."""
+    """The command line can name any file. Files below a study's folder belong to it, also behind links."""
     (within / "study.toml").write_text(f'{STUDY}{LATENCY}{SENT}body_file = "{name}"')
     (tmp_path / "elsewhere").symlink_to(within)
     for folder in (within, tmp_path / "elsewhere"):

@@ -136,7 +136,7 @@ def test_unreadable_results_are_an_error(command, monkeypatch, tmp_path):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """The addresses that a browser was asked to show. Without a browser, ``shown.append`` returns None as well."""
+    """The addresses that a browser should show. ``shown.append`` returns None, as if there was no browser."""
     addresses = []
     monkeypatch.setattr(webbrowser, "open", addresses.append)
     return addresses

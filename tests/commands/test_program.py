@@ -16,8 +16,7 @@ from loadtests.records.run import folder
 
 @pytest.fixture(scope="module")
 def loadtests(tmp_path_factory):
-    """A function: runs the command that `make setup` leaves next to Python, in a folder of its own; gives what it
-    printed, and as an error."""
+    """Return a function that runs the installed command in a separate folder, and returns its output and errors."""
     environment = tmp_path_factory.mktemp("environment") / "venv"
     (environment / "bin").mkdir(parents=True)
     for name in ("pyvenv.cfg", "lib", "bin/python"):

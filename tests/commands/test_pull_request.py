@@ -32,7 +32,7 @@ urlpatterns = [path("", page)]
 
 
 def junit(text):
-    """How each case ended, by test, class and metric."""
+    """Return the result of each case, by test, class and metric."""
     return {
         (suite.get("name"), case.get("classname"), case.get("name")): [
             one.tag for one in case if one.tag != "system-out"

@@ -27,7 +27,7 @@ BASELINE = ["gunicorn", "Gunicorn,", "the", "baseline", "latency,", "throughput"
 
 @pytest.fixture
 def dry_run(command):
-    """A function: what a dry run prints that would begin."""
+    """Return a function that returns the output of a dry run that would start."""
 
     def run(*arguments):
         code, printed, errors = command("run", *arguments, "--dry-run")
@@ -40,7 +40,7 @@ def dry_run(command):
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A study's file, alone in its folder."""
+    """The file of a study, in a separate folder."""
     monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     file = tmp_path / "small.toml"
     file.write_text(STUDY)

@@ -39,7 +39,7 @@ def test_progress_without_terminal_is_lines():
 
 
 def waits_for(node, inside=False):
-    """What a command imports as it runs, with nothing shown meanwhile."""
+    """Yield the modules that a command imports while it runs, outside of ``waiting``."""
     if isinstance(node, ast.With):
         inside = inside or any(
             isinstance(item.context_expr, ast.Call) and getattr(item.context_expr.func, "id", "") == "waiting"

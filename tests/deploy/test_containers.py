@@ -29,7 +29,7 @@ def documents(file):
 
 
 def typed(arguments):
-    """The command that arguments name, and what they give it."""
+    """Return the command that the arguments select, with its arguments."""
     cli = typer.main.get_command(app)
     name, *rest = arguments
     command = cli.commands[name]
@@ -53,7 +53,7 @@ def pods(kubernetes):
 
 
 def by_default(text):
-    """As Compose reads it where no variable is set."""
+    """Return the text as Compose reads it without variables."""
     return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
 
 

@@ -21,7 +21,7 @@ esac"""
 
 
 class CloudPair(DeployedPair):
-    """Of instances."""
+    """A pair of cloud instances."""
 
     program, says, server, runs = "tofu", "cloud", "ssh://ubuntu@10.99.0.7", "results/cloud-2"
 
@@ -43,7 +43,7 @@ class CloudPair(DeployedPair):
 
 
 class VirtualPair(DeployedPair):
-    """Of virtual machines."""
+    """A pair of virtual machines."""
 
     program, says, server, runs = "vagrant", "vm", "ssh://vagrant@192.168.57.12", "results/vm-2"
 

@@ -14,7 +14,7 @@ PACKAGE = "six==1.17.0"  # small, and needed by nothing here that is asked for d
 
 @pytest.fixture
 def project(tmp_path):
-    """A project of one package, in a folder of its own."""
+    """A project with one package, in a separate folder."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "imports.py", tmp_path / "tools")
@@ -31,7 +31,7 @@ def setup(project, **environment):
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_environment_is_ready_when_complete(project):
-    """Neither packages of another environment stand in for its own, nor what its folder had before."""
+    """Packages of another environment or of an older folder don't replace missing packages."""
     others = project / "others"
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", others, PACKAGE], check=True)
     config = project / "pip.conf"
@@ -64,7 +64,7 @@ def require_incomplete(project, why):
 
 
 def imports(project, requirements):
-    """What tools/imports.py of the project says, with this Python."""
+    """Return the output of the project's tools/imports.py with this Python."""
     (project / "requirements.txt").write_text("".join(f"{name}==1 ; python_version > '3'\n" for name in requirements))
     return subprocess.run([sys.executable, "tools/imports.py"], cwd=project, capture_output=True, text=True)
 

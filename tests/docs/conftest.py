@@ -12,7 +12,7 @@ sys.path.append(str(ROOT / "docs" / "_ext"))
 
 @pytest.fixture(scope="session")
 def commands():
-    """All commands by what is typed: ``run``, ``hosts prepare``."""
+    """Return all commands by name: ``run``, ``hosts prepare``."""
     found = {}
     for name, command in typer.main.get_command(app).commands.items():
         below = getattr(command, "commands", None)

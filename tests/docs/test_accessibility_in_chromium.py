@@ -28,7 +28,7 @@ def browser(tmp_path_factory):
 
 
 def violations(browser, page):
-    """What axe finds on a page: each rule with the elements that break it, and why."""
+    """Return axe's findings on a page: each rule with the elements that break it, and the reason."""
     browser.open(page.as_uri())
     axe = (ROOT / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
     browser.send("Runtime.evaluate", expression=axe)

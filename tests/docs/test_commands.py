@@ -1,7 +1,7 @@
 """Run each command of the documentation as it is written, if it doesn't start a server.
 
-The options of all are parsed. ``run`` has ``--dry-run`` added; what only reads is run whole, ``make`` with ``-n``. The
-files that pages take for granted (a project, a recording, runs of the reader's own) are in the folder of the test.
+The options of all commands are parsed. ``run`` gets ``--dry-run``, commands that only read run as written, and ``make``
+runs with ``-n``. The files that pages require (a project, a recording, runs) are in the test's folder.
 """
 
 import json
@@ -35,7 +35,7 @@ LOGGED = '127.0.0.1 - - [01/Nov/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 2 "-" 
 
 
 class Command(NamedTuple):
-    """A command of a page, without the variables that stand before it."""
+    """A command of a page, without the variables before it."""
 
     page: str
     variables: tuple[str, ...]
@@ -43,7 +43,7 @@ class Command(NamedTuple):
 
 
 def blocks(page):
-    """The blocks for a shell, and what of Python's stands in the text."""
+    """Yield the shell blocks of a page, and the commands in its text."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".rst":
         yield from (found[2] for found in RST.finditer(text))
@@ -90,7 +90,7 @@ def shown(command):
 
 @pytest.fixture(scope="module")
 def folder(run_builder, tmp_path_factory):
-    """What a reader has: the project's folder with runs and files of their own, and projects next to it."""
+    """A reader's folders: the project's folder with runs and files, and other projects next to it."""
     here = tmp_path_factory.mktemp("reader") / "benchmark"
     here.mkdir()
     (here / "docs").symlink_to(ROOT / "docs")

@@ -52,7 +52,7 @@ addEventListener("load", async () => {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What a phone's browser showed, of one committed run."""
+    """The findings in a phone's browser, with one committed run."""
     folder = tmp_path_factory.mktemp("explorer")
     (folder / "results").mkdir()
     (folder / "results" / RUN).symlink_to(ROOT / "results" / RUN)

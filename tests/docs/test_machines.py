@@ -40,7 +40,7 @@ def test_the_vagrantfile_names_scripts_that_exist():
 @pytest.mark.skipif(shutil.which("vagrant") is None, reason="vagrant is not installed")
 @pytest.mark.parametrize("folder", [".", "deploy/vagrant"], ids=["one machine", "a pair"])
 def test_vagrant_accepts_the_vagrantfile(tmp_path, folder):
-    """In a folder of its own, where vagrant may leave what it likes."""
+    """Vagrant runs in a separate folder, because it writes files."""
     shutil.copy(ROOT / folder / "Vagrantfile", tmp_path)
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     command = ["vagrant", "validate", "--ignore-provider"]

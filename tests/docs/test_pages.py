@@ -40,7 +40,7 @@ TESTS = (
 
 
 def keys_of(tests, setup="gunicorn", **keys):
-    """The keys that the parser of studies says are allowed where it found `nonsense`."""
+    """Return the allowed keys from the parser's error about ``nonsense``."""
     with pytest.raises(UserError, match="nonsense") as raised:
         studies.parse({"setups": [setup], "tests": tests, **keys}, "name", "a.toml")
     return set(str(raised.value).partition("allowed: ")[2].split(", "))

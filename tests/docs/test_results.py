@@ -33,7 +33,7 @@ def results(tmp_path):
 
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory):
-    """The reference runs of one study alone: to read all of them takes long."""
+    """The reference runs of only one study, because reading all runs takes long."""
     folder = tmp_path_factory.mktemp("results")
     for run in ROOT.glob("results/reference-*-first-look"):
         (folder / run.name).symlink_to(run)
@@ -42,7 +42,7 @@ def first_look(tmp_path_factory):
 
 @pytest.fixture
 def roles(first_look, monkeypatch):
-    """The roles by name, where these runs are all there are."""
+    """The roles by name, with only these runs."""
     monkeypatch.setattr(measured_roles, "REFERENCES", first_look)
     return measured_roles.ROLES
 
@@ -193,7 +193,7 @@ FINDINGS = list((ROOT / "docs/findings").iterdir())
 
 @pytest.fixture
 def sentences():
-    """What the advice and the ten findings say, and what is made of studies."""
+    """Return the texts of the advice, the ten findings and the studies' findings."""
     texts = [text for row in advice.rows() for text in (row.use, row.avoid, row.effect, row.text, row.finding)]
     files = [ROOT / "docs/choosing.rst", ROOT / "docs/talk.rst", *FINDINGS]
     return " ".join([*texts, *(file.read_text(encoding="utf-8") for file in files)])

@@ -61,7 +61,8 @@ def answers(wsgi, asgi):
 
 @pytest.fixture
 def ask(answers):
-    """A function: status, content type and body of a request through WSGI; fails where ASGI's differ."""
+    """Return a function that returns the status, content type and body of a request through WSGI, and fails if ASGI's
+    differ."""
 
     def both(method, path, **kwargs):
         here, there = (

@@ -38,7 +38,7 @@ def start(url):
 
 
 def outcome(process):
-    """Its exit code, what was printed, and what was printed as an error."""
+    """Return the exit code, the output and the errors of a process."""
     printed, errors = process.communicate(timeout=60)
     return process.returncode, printed, errors
 

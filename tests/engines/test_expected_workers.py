@@ -123,7 +123,10 @@ def worker(cli, free_port, token_file):
 
 @pytest.fixture
 def under_way(cli, expecting, worker):
-    """A function: starts a run that is not interleaved, and two workers; gives all three once these make load."""
+    """Return a function that starts a run without interleaving and two workers.
+
+    It returns all three when the load has started.
+    """
 
     def under_way(duration="60s", setup="gunicorn"):
         found = expecting(duration=duration, interleave="false", setup=setup), worker(), worker()
@@ -134,7 +137,7 @@ def under_way(cli, expecting, worker):
 
 
 def end_of(process, within_s=WITHIN_S):
-    """The exit code, and what was printed as an error."""
+    """Return the exit code and the errors."""
     _, errors = process.communicate(timeout=within_s)
     return process.returncode, errors
 

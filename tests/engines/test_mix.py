@@ -24,7 +24,7 @@ def row(result, name):
 
 
 def expected(count):
-    """How many of the first sends of a mix of QUICK and SLOW each has."""
+    """Return the number of QUICK and SLOW requests among the first sends of a mix."""
     found = Counter(order([QUICK.weight, SLOW.weight], seed=2016)[:count])
     return [found[0], found[1]]
 

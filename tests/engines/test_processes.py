@@ -34,7 +34,7 @@ def load(engine, url):
 
 @pytest.fixture
 def url(request, server, survey):
-    """Of a server that the engine can load."""
+    """The URL of a server that the engine can load."""
     return f"{survey().url}/" if request.node.callspec.params["engine"] == "locust" else f"{server.url}/ok"
 
 

@@ -35,7 +35,10 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """A function: the result of a load on the server, and its own counts; with the server's origin and certificate."""
+    """Return a function that loads the server, with its origin and certificate.
+
+    It returns the result and the server's counts.
+    """
     cert, key = certificate(tmp_path / "server")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([node.require(), SERVER, cert, key], **pipes) as server:

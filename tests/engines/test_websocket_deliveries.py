@@ -19,7 +19,7 @@ PLANNED = 300
 
 
 def as_it_was_served(deliveries, served):
-    """Whether deliveries are counted as a server counted what it sent. Returns the counts."""
+    """Check that deliveries are counted like the server's messages, and return the counts."""
     delivered = served["in order"] + served["overtaken"]
     missing = deliveries.expected - delivered
     truth = (deliveries.expected, delivered, missing, served["repeated"], served["overtaken"])

@@ -9,7 +9,10 @@ pytestmark = pytest.mark.servers
 
 @pytest.fixture
 def in_slices(generating):
-    """A function: the result of a load that is made in that number of slices, and whether each waited in vain."""
+    """Return a function that makes a load in that number of slices.
+
+    It returns the result, and whether each slice waited without success.
+    """
 
     def make(load, slices, between=lambda: None, warm_up_s=0.0, **options):
         prepared = generating.prepare(load)

@@ -48,8 +48,10 @@ def fetcher(request):
 
 @pytest.fixture
 def served(origin):
-    """A function: the views fetch from that URL, with settings that differ from the usual ones; what a process knows of
-    its origin is forgotten before and after."""
+    """Return a function that lets the views fetch from a URL, with unusual settings.
+
+    The process forgets its origin before and after the test.
+    """
     with contextlib.ExitStack() as stack:
 
         def serve(url, **changes):

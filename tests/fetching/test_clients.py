@@ -86,7 +86,7 @@ def test_pool_use_is_written_to_file(origin, fetcher, tmp_path):
 
 
 def test_connection_wait_times_out(origin, fetcher):
-    """A pool of one, and each fetch holds its connection until it is given up: most wait in vain."""
+    """The pool has one connection, and each fetch holds it until it times out, so most fetches wait without success."""
     client = fetcher(origin(SLOW).url, pool_size=1, timeout_s=0.5)
     found = [outcome(future) for future in [client.begin() for _ in range(16)]]
     assert {type(one) for one in found} == {NotInTime, Exhausted}

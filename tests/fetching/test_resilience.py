@@ -16,7 +16,10 @@ LATE, FULL = NotInTime(), Exhausted()
 
 
 def went(resilience, *results):
-    """The steps of a fetch whose fetches come to these results, in words, and what is delivered; ``copy`` is kept."""
+    """Return the steps of a fetch whose fetches have these results, and the returned answer.
+
+    ``copy`` is the stale copy.
+    """
     course, results = resilience.course(), list(results)
     steps, result = [], None
     while True:

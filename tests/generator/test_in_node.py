@@ -1,4 +1,4 @@
-"""What the generator is made of, tested where it lives: in Node."""
+"""Tests of the load generator's parts, in Node."""
 
 import subprocess
 from pathlib import Path

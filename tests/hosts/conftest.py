@@ -23,13 +23,16 @@ def study(request, tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Where a run goes."""
+    """The folder of a run."""
     return tmp_path / "run"
 
 
 @pytest.fixture
 def measured(away, study, folder):
-    """A function: runs the study with some options and values; gives what was printed, the record, and the trials."""
+    """Return a function that runs the study with options and values.
+
+    It returns the output, the record, and the trials.
+    """
 
     def measured(*options, **values):
         options = (*options, "--output", folder, "--ignore-busy")
@@ -43,7 +46,7 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Other machines, of which those that the module names in PREPARED are, and what that printed."""
+    """Other machines. The machines in the module's PREPARED are prepared; ``printed`` is the last output."""
     needs_git()
     made = OtherMachine(tmp_path_factory.mktemp("home"))
     with command_line() as cli:
@@ -72,7 +75,7 @@ def at_hand(command, machines, monkeypatch):
 
 @pytest.fixture
 def changed():
-    """A context: another line stands at the end of a file."""
+    """A context in which a file ends with an additional line."""
 
     @contextlib.contextmanager
     def changed(file):
@@ -88,7 +91,7 @@ def changed():
 
 @pytest.fixture(scope="module")
 def pair(two_machines):
-    """Two machines, of which the servers' was prepared."""
+    """Two machines. The servers' machine is prepared."""
     needs_git()
     code, _, errors = two_machines.run("hosts", "prepare", two_machines.where, "--venv", VENV)
     assert code == 0, errors

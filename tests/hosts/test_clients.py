@@ -1,4 +1,4 @@
-"""A load that comes from several machines, from the command line: one schedule, begun at one moment."""
+"""Tests of a load from several machines with the command line: one schedule with one start."""
 
 import fcntl
 import json
@@ -74,7 +74,7 @@ def apart(cli):
 
 @pytest.fixture
 def begun(away, study, folder):
-    """A function: a run of a duration whose load is under way."""
+    """Return a function that starts a run of a duration and waits for its load."""
 
     def begun(duration):
         process = away.start("run", study(test=LATENCY.format(duration)), *HOSTS, "--output", folder, "--ignore-busy")

@@ -1,4 +1,4 @@
-"""What a further client sees of its own core, next to the generator that it runs."""
+"""Tests of a client's view of its own core, next to its load generator."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from loadtests.observe.other_load import OthersMoment
 
 @pytest.fixture
 def watch(monkeypatch):
-    """One on a core of which others take a half, which is looked at every second."""
+    """A client whose core is half used by other programs, and observed every second."""
     seconds = itertools.count(1.0)
     monkeypatch.setattr(
         other_load, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None)

@@ -1,5 +1,5 @@
-"""Two further clients over SSH, in network namespaces: what they and this one measure is what one measures, and what
-becomes of a run when one of them, or what connects them, is gone."""
+"""Tests of two additional clients over SSH, in network namespaces: their measurements agree with one client's, and runs
+survive their loss."""
 
 import json
 
@@ -71,7 +71,7 @@ def written(tmp_path):
 
 
 def shares(trial):
-    """What each machine planned, which together is the whole."""
+    """Return the requests that each machine planned. Together they are the whole schedule."""
     result = trial["result"]
     planned = [one["planned"] for one in result["generator"]]
     assert sum(planned) == result["planned"]

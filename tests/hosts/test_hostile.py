@@ -1,5 +1,5 @@
-"""A host that answers something else than it was asked: one line says so, and a terminal obeys nothing of it. A client
-that calls what there is not, and sends what is no call: the agent answers, or ends."""
+"""Tests of hosts with unexpected answers, which give an error without control sequences, and of clients with invalid
+calls, which the agent answers or ends on."""
 
 import itertools
 import json

@@ -1,5 +1,4 @@
-"""The way to another machine: addresses, how ssh is called, what proves the machine, and what is said where it leads
-nowhere."""
+"""Tests of the connection to another machine: addresses, calls of ssh, proofs of identity, and errors."""
 
 import contextlib
 import os
@@ -23,8 +22,10 @@ from tests.fixtures.other_machine import VENV, OtherMachine, needs_git
 
 @pytest.fixture
 def last_line(command, other_machine):
-    """A function: runs a command that must fail without a result; gives the last line of its errors, which says why.
-    Those before it tell what was done."""
+    """Return a function that runs a command that must fail without a result.
+
+    It returns the last line of its errors, which contains the reason. Earlier lines describe the progress.
+    """
 
     def last_line(*arguments):
         code, printed, errors = command(*arguments)

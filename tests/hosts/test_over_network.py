@@ -1,4 +1,4 @@
-"""Two or three machines in network namespaces with cables between them: what only a network and a real ssh can show."""
+"""Tests that need a network and a real ssh: two or three machines in network namespaces with cables between them."""
 
 import contextlib
 import json
@@ -207,7 +207,7 @@ def of_module(processes, module):
 
 
 def carrying(machines):
-    """The workers whose generators are there, first those of other machines."""
+    """Return the workers whose generators run, other machines' first."""
     found = []
     for worker in of_module([*machines.running_there(), *machines.running_here()], "worker"):
         with contextlib.suppress(psutil.Error):
@@ -255,7 +255,7 @@ def scanned(machine, address):
 
 
 def listening(machine):
-    """The addresses that processes of a machine listen on, but for loopback, and their ports."""
+    """Return the addresses (except loopback) and ports on which a machine's processes listen."""
     asked = ["nsenter", f"--net=/proc/{machine}/ns/net", "--", "ss", "-Hltn"]
     lines = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
     found = {tuple(line.split()[3].rsplit(":", 1)) for line in lines}

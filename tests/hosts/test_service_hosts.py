@@ -1,4 +1,4 @@
-"""A service on a machine of its own, from the command line: the servers find it there, and the run reports it."""
+"""Tests of a service on its own machine with the command line: the servers find it, and the run reports it."""
 
 import contextlib
 import json

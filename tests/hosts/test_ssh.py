@@ -1,4 +1,5 @@
-"""A run whose servers are on another machine, from the command line: what it leaves behind, here and there."""
+"""Tests of a run whose servers are on another machine, with the command line: remaining files and processes on both
+machines."""
 
 import json
 import os
@@ -29,7 +30,7 @@ WITHIN_S = 60
 
 @pytest.fixture
 def begun(away, machines, study, folder):
-    """A function: a run of a duration, whose first trial is under way, on a server that is up."""
+    """Return a function that starts a run of a duration and waits for the load of its first trial."""
 
     def begun(duration, *options):
         hosts = ("--servers", machines.where, "--output", folder)
@@ -129,7 +130,7 @@ def test_killed_harness_leaves_nothing_remote(away, begun):
 
 
 def test_lost_connection_costs_one_trial(away, machines, begun, folder):
-    """The agent is killed, too: what it started is gone all the same."""
+    """The agent is killed, too, and its processes still end."""
     process = begun("4s", "--ignore-busy")
     [agent] = running(away, "loadtests.hosts.agent.main")
     agent.kill()

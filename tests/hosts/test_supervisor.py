@@ -1,4 +1,4 @@
-"""supervisord on this machine: what it says where it does not start, and Ctrl-C while it is asked."""
+"""Tests of supervisord on this machine: its errors when it doesn't start, and Ctrl-C during a query."""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""What is read in the forms of a page, and where a password is not sent."""
+"""Tests of reading a page's forms, and of forms to which no password is sent."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""What an injector counts and times, of users whose every moment is known."""
+"""Tests of an injector's counts and times, with users whose every moment is known."""
 
 import heapq
 import itertools

@@ -1,4 +1,4 @@
-"""The search as a run: its candidates, its rounds in a run folder, and what it says."""
+"""Tests of the search of ``advise`` as a run: candidates, rounds in a run folder, and output."""
 
 import pytest
 

@@ -97,7 +97,7 @@ def test_mistake_is_a_clear_error(changes, says):
 
 
 def test_broadcast_rate_uses_slowest_deliveries(ceilings, bench_of, monkeypatch):
-    """Both layers take a thousand messages a second; what comes of them to ten receivers is what counts."""
+    """Both layers take a thousand messages a second, but the deliveries to ten receivers count."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *given: [])
 
     def delivering(came):

@@ -1,5 +1,5 @@
-"""Trials that the machine spoils, one after another: a run ends early with an answer, says who takes the cores, and can
-go on."""
+"""Tests of runs whose trials the machine spoils: the run ends early with an answer, names the programs, and can be
+continued."""
 
 import dataclasses
 import re
@@ -35,7 +35,10 @@ def trial(label="gunicorn", *reasons, number=1, attempt=1, test="latency"):
 
 
 def judged(trials, labels=2, together=1):
-    """What is raised for these trials, a number of them measured together; None where nothing is."""
+    """Return the number of trials before TooBusy, and its text, or None.
+
+    ``together`` trials are measured at the same time.
+    """
     spoiled = ContentionWatch(labels, Takers)
     for number, one in enumerate(trials, start=1):
         try:

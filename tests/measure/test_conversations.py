@@ -1,4 +1,4 @@
-"""WebSockets in a trial: the dialect of the setup, what it is held to, memory from rest. No server is started."""
+"""Tests of WebSockets in a trial, without a server: the setup's dialect, its contract, and memory at rest."""
 
 import dataclasses
 import os
@@ -17,7 +17,7 @@ from tests.fixtures.conversations import TABLES, holding
 
 @pytest.fixture
 def differences():
-    """What the contract of WebSockets says of a setup."""
+    """The differences that the WebSocket contract finds in a setup."""
     return []
 
 
@@ -61,7 +61,7 @@ def test_setup_follows_its_own_dialect(bench, bench_of, dialect, consumer, spoke
 
 
 def test_broken_conversation_is_not_measured(bench, bench_of, differences):
-    """And where it is the baseline, that is said before anything is written."""
+    """If the setup is the baseline, the error comes before anything is written."""
     made, study, places = bench("echo")
     assert contract_check.preflight(made, study).contract == {"echo": ()}
     differences.append("there is no echo")

@@ -23,7 +23,7 @@ RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 @pytest.fixture
 def trials():
-    """Trials at rates of their own, of which those in ``invalid`` are, by number and attempt."""
+    """Trials at different rates. The trials in ``invalid`` are invalid, by number and attempt."""
     trials = FakeTrials()
     noise = random.Random(1)
     trials.invalid, trials.why, trials.spread, trials.takes_s, trials.interrupt_at = set(), "send_lag", 0.0, 0.0, None
@@ -44,7 +44,7 @@ def trials():
 
 @pytest.fixture
 def begin(prepare, trials):
-    """Makes the run folder of the study; a function, as what cannot be prepared is tested as well."""
+    """Return a function that prepares the study, so that tests can check errors of the preparation."""
     return lambda goal=None, **changes: trials.instead(prepare({**TABLE, **changes}, goal))
 
 

@@ -1,4 +1,4 @@
-"""What is made of setups that are interleaved; no server is started."""
+"""Tests of interleaved setups, without a server."""
 
 import dataclasses
 import itertools

@@ -1,5 +1,5 @@
-"""A trial of users' journeys on a real server whose Redis is killed in the middle and comes back: it is said how many
-journeys were lost, those after it are completed, and nothing hangs."""
+"""Tests of users' journeys on a real server whose Redis is killed and comes back: lost journeys are reported, later
+journeys complete, and nothing hangs."""
 
 import contextlib
 import dataclasses
@@ -34,8 +34,8 @@ TABLE = {
 
 
 class Accident:
-    """Kills Redis once a journey must have been completed, waits until people met that and Redis runs again, and ends
-    the load once a journey must have been completed that began after it. It is given each second of the load."""
+    """Kill Redis after the first completed journeys, and end the load after the first journeys that started when Redis
+    ran again. The watcher gets each second of the load."""
 
     def __init__(self):
         self.running = None
@@ -58,7 +58,7 @@ class Accident:
         yield from self.until(lambda ok, failed: False)
 
     def until(self, condition):
-        """Until what was answered well and what failed from now on is such."""
+        """Wait until the successes and failures from now on meet the condition."""
         ok = failed = 0
         while not condition(ok, failed):
             row = yield

@@ -1,4 +1,4 @@
-"""What is seen while load is made: CPU by role, and what the origin that a setup fetches from plays."""
+"""Tests of observations during a load: CPU by role, and the recipe of the setup's origin."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_processes_are_seen_during_load(tmp_path):
 
 @pytest.fixture
 def origin(tmp_path, monkeypatch):
-    """What an origin was asked whose address is in the test's folder."""
+    """The requests to an origin whose address is in the test's folder."""
     asked, says = [], {"current_count": COUNTS, "current_recipe": [STUMBLES]}
 
     def ask(host, port, request, timeout_s):

@@ -1,4 +1,4 @@
-"""How many open files a study needs: said by the doctor, and asked for before anything is started."""
+"""Tests of the number of open files that a study needs, in ``doctor`` and before a run."""
 
 import resource
 

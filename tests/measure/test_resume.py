@@ -1,5 +1,4 @@
-"""Going on with a run: only where the rest would be measured as the beginning was, and under the knobs of then. What is
-secret is in no file of the run's folder; it goes on all the same."""
+"""Tests of continued runs: the conditions and knobs must be the same, and the run folder contains no secrets."""
 
 import dataclasses
 import json
@@ -50,7 +49,7 @@ PROJECT = OwnProject(
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """What a test, or a run that goes on, sets does not outlive it."""
+    """Restore the environment variables that a test or a continued run sets."""
     for name in (*setups.KNOBS, "DATABASE_URL"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
@@ -58,7 +57,7 @@ def environment(monkeypatch):
 
 @pytest.fixture
 def begun(prepare, monkeypatch):
-    """A function: makes a run under these variables, of which nothing is measured."""
+    """Return a function that prepares a run with these variables, without measurements."""
 
     def begin(table=TABLE, **variables):
         for name, value in variables.items():

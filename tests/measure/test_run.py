@@ -1,4 +1,4 @@
-"""A study from the command line, on real servers: what it leaves behind, and what it leaves running."""
+"""Tests of a study with the command line, on real servers: its files and remaining processes."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ def study(tmp_path):
 
 
 def exit_code(folder):
-    """What a run of these trials should have ended with: well, where each setup has figures, verified or not."""
+    """Return the expected exit code of a run with these trials: 0 if each setup has figures, verified or not."""
     known = {reason.name for reason in UNVERIFIED}
     cells = {(trial["label"], trial["test"]) for trial in trials(folder)}
     figures = {
@@ -116,7 +116,7 @@ def test_killed_harness_leaves_no_process(cli, study, folder):
 
 
 def guards(cli):
-    """The guards of what a command has started."""
+    """Return the guards that a command started."""
     found = []
     for process in cli.processes():
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -151,7 +151,7 @@ def test_next_run_ends_abandoned_processes(cli, study, folder, tmp_path):
 
 @pytest.mark.exhaustive
 def test_kill_9_loses_no_written_trial(cli, study, folder):
-    """Killed again and again at random moments, and resumed: what was written stays, and the rest is run."""
+    """The run is killed at random moments and resumed. Written trials stay, and the others are measured."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
     print(f"KILL_SEED={seed}")  # pytest shows it where this fails
     moments = random.Random(seed)

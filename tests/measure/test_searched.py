@@ -1,5 +1,4 @@
-"""Searches for a capacity over WebSockets, for the most streams and for the most users, on servers of known capacity;
-none is started."""
+"""Tests of searches over WebSockets, and for the most streams and users, on simulated servers of known capacity."""
 
 import dataclasses
 import math
@@ -26,7 +25,7 @@ SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
 
 @pytest.fixture
 def search(bench_of, monkeypatch):
-    """A function: the trial of a search of that kind on a server, and its test; what is not as usual, by key."""
+    """Return a function that returns the trial of a search on a server, and its test, with changed keys."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *asked: [])
 
     def search(kind, server, **changes):
@@ -40,12 +39,12 @@ def search(bench_of, monkeypatch):
 
 
 def echoing(load):
-    """Answers in 5 ms up to what it holds, and in 500 beyond."""
+    """Answer in 5 ms up to the capacity, and otherwise in 500 ms."""
     return {"response_time_ms": FAST if load.rate <= HOLDS else SLOW}
 
 
 def delivering(load, loses=0.0):
-    """Takes all that is published; delivers it in 10 ms up to what it holds, and in 500 beyond."""
+    """Accept all messages. Deliver in 10 ms up to the capacity, and otherwise in 500 ms."""
     lag_ms = 10.0 if load.rate * load.counts_each <= HOLDS else 500.0
     expected = round(int(load.rate * load.duration_s) * load.counts_each)
     missing = round(expected * loses)
@@ -126,7 +125,7 @@ def test_late_lag_is_the_generators_limit(search, late_ms, limited_by, reads):
 
 
 def streams(load, delay_ms=5.0, **changes):
-    """What becomes of the streams of a load of which all go well, but for the changes."""
+    """Return the results of a load's streams, which all succeed, with the given changes."""
     count = load.streams.count
     events = round(count * load.duration_s / load.streams.interval_s)
     found = Streams(

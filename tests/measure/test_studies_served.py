@@ -38,7 +38,10 @@ warmup = "100ms"
 
 @pytest.fixture
 def measured(command, tmp_path):
-    """A function: runs a study; gives its trials by setup and test, the rows of its summary, and all that was said."""
+    """Return a function that runs a study.
+
+    It returns the trials by setup and test, the rows of the summary, and all output.
+    """
 
     def run(study):
         (tmp_path / "tiny.toml").write_text(study, encoding="utf-8")

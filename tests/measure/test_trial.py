@@ -1,4 +1,4 @@
-"""What a trial makes of processes that are gone, and of a search with many loads; no server is started."""
+"""Tests of trials with dead processes, and of searches with many loads, without a server."""
 
 import contextlib
 import dataclasses
@@ -172,7 +172,7 @@ def test_services_start_with_the_setup(bench_of, options, env):
 
 
 def test_services_use_the_configured_cores(bench_of):
-    """And a core that there is not is said before anything is started."""
+    """A core that doesn't exist is an error before anything starts."""
     setup = {"setup": "gunicorn", "label": "apart", "env": {"SERVICES_CORES": "generator"}}
     bench, study, planned = a_block(bench_of, {**TABLE, "setups": [setup], "baseline": "apart"})
     bench.require(study)
@@ -186,7 +186,7 @@ def test_services_use_the_configured_cores(bench_of):
 
 
 def test_remote_services_use_no_server_cores(run, bench_of):
-    """So it hides nothing that another program takes of them."""
+    """Otherwise they would hide the use of these cores by other programs."""
     used, busy = [0.0], [0.0]
     bench_of.server.parts = lambda: [Part("web", 7), Part("redis", 8, elsewhere=True)]
     bench_of.host.usage = lambda parts, folder: {

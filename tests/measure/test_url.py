@@ -1,4 +1,4 @@
-"""Load on a URL: what a person says of the requests, and the search for the URL's capacity."""
+"""Tests of load on a URL: its requests, and the search for its capacity."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL are counted exactly: what opens, what is left, what is refused."""
+"""Tests of exact counts of PostgreSQL connections: opened, left and refused."""
 
 import json
 import subprocess
@@ -64,7 +64,7 @@ def leaking(tmp_path):
 
 @pytest.fixture
 def measured(cli, tmp_path):
-    """A function: the trial of a study, the values of its gauges by name, and what was printed."""
+    """Return a function that runs a study. It returns the trial, the values of its gauges by name, and the output."""
 
     def run(study, *options):
         (tmp_path / "study.toml").write_text(study)

@@ -1,4 +1,4 @@
-"""What the processes of a setup show of their pools, read from outside."""
+"""Tests of the pool gauges of a setup's processes, read from outside."""
 
 import os
 

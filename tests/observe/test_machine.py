@@ -1,4 +1,4 @@
-"""What a machine is and does: its speed, what others do on it, who takes its cores, and the versions of its servers."""
+"""Tests of observations of a machine: speed, other load with its programs, and versions of servers."""
 
 import os
 import subprocess
@@ -58,7 +58,7 @@ def test_the_machine_can_be_read():
 
 @pytest.fixture
 def busy(monkeypatch):
-    """Two cores that were busy for 5,000 s, of which 10 s went to interrupts and 40 s to others of the hypervisor."""
+    """Two cores that were busy for 5,000 s: 10 s of it in interrupts, and 40 s stolen by the hypervisor."""
     monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
     monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)

@@ -1,5 +1,7 @@
-"""The time that is announced, against the time that the committed runs took. Those whose searches were longer are
-compared with simulated ones for what they found."""
+"""Tests of the announced time against the time of committed runs.
+
+If searches took longer, the test uses simulated searches with the same results.
+"""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""Studies with something in every key are read, and a test is refused where one value is wrong."""
+"""Tests of studies with a value for every key, and of errors for one wrong value."""
 
 import pytest
 

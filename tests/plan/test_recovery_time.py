@@ -1,4 +1,4 @@
-"""How long a setup takes until it answers as before, after its origin was slow or failed."""
+"""Tests of the time until a setup answers as before, after its origin was slow or failed."""
 
 import dataclasses
 import math
@@ -32,7 +32,7 @@ def slow(until):
 
 @pytest.fixture
 def tried(build_run):
-    """A function: a trial of 45 seconds that are as usual but for those that are said."""
+    """Return a function that returns a trial of 45 normal seconds, except the given seconds."""
     [trial, *_] = build_run(labels=("gunicorn", "uvicorn"), tests=("latency",), blocks=1).trials()
 
     def tried(otherwise=(), stages=STAGES, lasts=45):

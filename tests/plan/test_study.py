@@ -1,4 +1,4 @@
-"""Studies and sweeps as their files hold them, and what is said of a mistake."""
+"""Tests of study and sweep files, and of their errors."""
 
 import dataclasses
 import re

@@ -19,7 +19,10 @@ from tests.fixtures.results import good_result
 
 
 def frame_of(text):
-    """``function path``: a path that begins with ``lib:`` is the standard library's, with ``app:`` the project's."""
+    """Return the frame of ``function path``.
+
+    ``lib:`` before the path means the standard library, and ``app:`` the project.
+    """
     name, _, path = text.partition(" ")
     origin = {"lib": STANDARD, "app": PROJECT}.get(path.partition(":")[0], INSTALLED)
     return Frame(name, path.partition(":")[2] or path, origin)
@@ -45,7 +48,10 @@ def stacks(stack):
 
 @pytest.fixture
 def sampled(tmp_path):
-    """Runs a Python program under the sampler; gives the samples of its processes, and what it printed."""
+    """Return a function that runs a Python program under the sampler.
+
+    It returns the samples of its processes, and its output.
+    """
 
     def run(program, *more_paths):
         stacks = tmp_path / "stacks"

@@ -13,8 +13,7 @@ from loadtests.profile import record
 
 
 class Servers:
-    """What a profile needs of the world: a server that is a process with nothing to do, an engine and a host.
-    ``dies_in`` are the loads, counted from 1, in which the server dies, in the warm-up where that is ``early``."""
+    """The server (an idle process), engine and host of a profile."""
 
     url, ca, folder = "http://127.0.0.1:1", None, None
 

@@ -1,4 +1,4 @@
-"""The sampler inside the servers and py-spy: what they write is read, and what is known is found."""
+"""Tests of the sampler inside the servers and of py-spy: their output is read, and known programs are found."""
 
 import json
 import subprocess
@@ -98,7 +98,7 @@ def test_sampler_reader_knows_the_interval():
 
 @pytest.mark.servers
 def test_starting_programs_are_not_sampled(tmp_path):
-    """supervisord becomes another program after a fork, which the timer would kill; the guard is none of them."""
+    """supervisord replaces its program after a fork, which the timer would kill. The guard doesn't."""
     knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:
         assert supervised.programs("gunicorn")

@@ -7,7 +7,7 @@ from django.test import Client
 
 
 class Form(HTMLParser):
-    """What a browser knows of a page with one form: its fields' values, its labels and its marker."""
+    """A page with one form, as in a browser: the values of its fields, its labels and its marker."""
 
     def __init__(self, page):
         super().__init__()
@@ -38,7 +38,7 @@ class Browser:
         self.response = None
 
     def get(self, path):
-        """Asks for a path below the questionnaire's, and follows where it leads."""
+        """Request a path below the questionnaire, and follow redirects."""
         self.response = self.client.get(self.base + path, follow=True)
         return self
 
@@ -83,5 +83,5 @@ class Browser:
 
 
 def unavailable(response):
-    """Whether an answer says that the store of sessions failed."""
+    """Return whether an answer reports a failed session store."""
     return (response.status_code, response.headers.get("Retry-After")) == (503, "2")

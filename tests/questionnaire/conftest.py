@@ -77,8 +77,10 @@ def another_browser(database):
 
 @pytest.fixture
 def store_of(request, monkeypatch, tmp_path):
-    """A function: by the name of a store (and how it is reached) a class of sessions; Django uses it until the end of
-    the test."""
+    """Return a function that returns a session class for a store (and its protocol).
+
+    Django uses it until the end of the test.
+    """
     engines = contextlib.ExitStack()
 
     def store(name):

@@ -1,4 +1,4 @@
-"""A store that is down or slow: 503 and a line in the log; and what was acknowledged is not lost."""
+"""Tests of failing and slow session stores: the answer is 503 with a log line, and acknowledged answers aren't lost."""
 
 import contextlib
 import itertools
@@ -21,7 +21,7 @@ STORE = "django.contrib.sessions.backends.db"
 
 @pytest.fixture
 def failing(monkeypatch):
-    """A function: within the context these methods, by their dotted names, fail; the first calls, by their numbers, or
+    """Return a context in which methods, given by their dotted names, fail: in the calls with these numbers, or in
     all."""
 
     @contextlib.contextmanager
@@ -65,7 +65,7 @@ def test_unsaved_answer_is_not_acknowledged(browser, log, failing):
 @pytest.mark.parametrize(("engine", "afterwards"), [("cache", "signed-out"), ("cached_db", "household")])
 @pytest.mark.servers
 def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, answers):
-    """It was in memory: what the database does not have as well is gone, and that is said."""
+    """Redis was only in memory, so sessions that the database doesn't have are lost, with a message."""
     with override_settings(SESSION_ENGINE=f"django.contrib.sessions.backends.{engine}", CACHES=own_redis.caches):
         browser = Browser()
         browser.through(name="Ada")
@@ -81,7 +81,7 @@ def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, ans
 
 @pytest.mark.servers
 def test_single_redis_failure_keeps_session(store_of, log, failing):
-    """Django's cache store makes no session of a failed read; a moment later Redis is back."""
+    """Django's cache store doesn't create a session after a failed read. A moment later, Redis works again."""
     store_of("redis")
     browser = Browser().through(name="Ada")
     with failing("django.core.cache.backends.redis.RedisCacheClient.get", error=RedisGone, calls=[1]):
@@ -93,7 +93,7 @@ def test_single_redis_failure_keeps_session(store_of, log, failing):
 
 
 def test_session_ends_during_answer(store_of, monkeypatch):
-    """Somebody signs out in another tab: this one is sent out, too, and is no bad request."""
+    """If a user logs out in another tab, this tab is logged out, too, without a bad request."""
     store = store_of("file")
     browser = Browser().through(name="Ada")
     outcome = pages.outcome
@@ -130,7 +130,7 @@ def test_cookie_of_other_store_is_harmless(store_of):
 
 
 def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
-    """Each reads the session before the other has written it, if it can: nobody's answer may be lost."""
+    """Each tab would read the session before the other has written it. No answer may be lost."""
     browser.through(**answers)
     token = browser.form.fields["csrfmiddlewaretoken"]
     both_have_read = threading.Barrier(2)

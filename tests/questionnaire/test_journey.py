@@ -165,7 +165,7 @@ def test_token_works_only_once(browser, another_browser):
 
 
 def test_used_token_stays_used(browser):
-    """Who has a token can read its id: it must not be the key of what notes the use, which a cookie could name."""
+    """A user can read the id of a token, so a cookie with this id must not select the record of its use."""
     token = tokens.issue("Somebody")
     for status in (302, 401):
         browser.client.cookies["sessionid"] = f"used{tokens.read(token).id}"

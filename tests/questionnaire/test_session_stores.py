@@ -1,5 +1,5 @@
-"""What Django's own tests do not ask of a session store (``test_djangos_session_tests``), and the questionnaire needs:
-of ours, and of Django's in the database, by the synchronous and by the asynchronous methods."""
+"""Tests that the questionnaire needs in addition to Django's own session tests, on our store and on Django's database
+store, with sync and async methods."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ STORES = [
 
 
 def a_key():
-    """One that nobody has."""
+    """Return an unused session key."""
     return get_random_string(32, VALID_KEY_CHARS)
 
 

@@ -1,4 +1,4 @@
-"""What the environment makes of the sessions' settings."""
+"""Tests of the session settings from the environment."""
 
 from pathlib import Path
 

@@ -33,7 +33,7 @@ class Socket:
         return await self.communicator.receive_output(5)
 
     async def say(self, text=None, binary=None):
-        """Sends a message; what comes back."""
+        """Send a message, and return the answer."""
         await self.communicator.send_input({"type": "websocket.receive", "text": text, "bytes": binary})
         return await self.heard()
 
@@ -78,7 +78,10 @@ def application(request):
 
 @pytest.fixture
 def connect(at_end):
-    """A coroutine function: opens a socket, which is closed at the end; gives it and the application's answer."""
+    """Return a coroutine function that opens a socket until the end of the test.
+
+    It returns the socket and the application's answer.
+    """
 
     async def connect(application, path, **more):
         socket = Socket(application, path, **more)

@@ -1,6 +1,6 @@
-"""What the WebSocket endpoints do: on Channels, on each of its consumers, and without it.
+"""Tests of the WebSocket endpoints: on Channels, with each of its consumers, and without Channels.
 
-That they echo and deliver at all is asked of every setup: tests/serve/test_websocket_setups.py."""
+tests/serve/test_websocket_setups.py tests echoes and deliveries of every setup."""
 
 import json
 

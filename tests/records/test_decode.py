@@ -1,4 +1,4 @@
-"""Files that people write are read into types; what is wrong is one line: place, value, what is allowed."""
+"""Tests of reading files into types: an error is one line with the place, the value and the allowed values."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""A run folder: read back as it was written, and refused where it is none or a value is out of bounds."""
+"""Tests of run folders: written folders are read again, and invalid folders or values are refused."""
 
 import dataclasses
 import json

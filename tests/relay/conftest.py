@@ -18,7 +18,7 @@ from channels_relay.worker import RelayWorker  # noqa: E402
 
 
 class Layer(InMemoryChannelLayer):
-    """In memory, and made to fail where a test says so: `failures` are raised by the next sends, in turn."""
+    """An in-memory layer that can fail: calls raise ``send_failures`` and ``receive_failures``, in turn."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -79,7 +79,7 @@ class Client:
 
 
 class Bench:
-    """What a test needs: a layer, fronts and workers on it, and the messages that the other side would send."""
+    """A layer with fronts and workers, and the messages of the other side."""
 
     def __init__(self, timeout=5.0, **layer):
         self.layer = Layer(**layer)
@@ -105,7 +105,7 @@ class Bench:
         return await asyncio.wait_for(self.layer.receive(channel), 5)
 
     async def join_workers(self):
-        """A channel that hears what is sent to workers."""
+        """Return a channel that receives the messages to workers."""
         channel = await self.layer.new_channel(CONTROL)
         await self.layer.group_add(WORKERS, channel)
         return channel
@@ -122,5 +122,5 @@ class Bench:
 
 @pytest.fixture
 def bench(request):
-    """A bench; a test's parameter is what it is made of."""
+    """A bench, with the test's parameter as its arguments."""
     return Bench(**getattr(request, "param", {}))

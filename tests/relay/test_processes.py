@@ -40,7 +40,7 @@ def statuses(running, count):
 
 
 def handled(running):
-    """How many requests each worker has begun with, by its pid; of one that has ended as well (endpoints.counting)."""
+    """Return the number of started requests of each worker by its pid, also of ended workers (endpoints.counting)."""
     files = running.folder.glob("requests-*")
     return Counter(
         {int(one.name.removeprefix("requests-")): int.from_bytes(one.read_bytes()[:8], "little") for one in files}
@@ -49,7 +49,7 @@ def handled(running):
 
 @contextlib.contextmanager
 def in_hand(running, milliseconds):
-    """A connection with a request that takes that long, and the pid of the worker that has it in hand."""
+    """Yield a connection with a request that takes that long, and the pid of its worker."""
     before = handled(running)
     with connect(running) as connection:
         connection.request("GET", f"/wait?ms={milliseconds}")

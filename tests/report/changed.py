@@ -1,4 +1,4 @@
-"""Other results, and other trials, than those that ``build_run`` writes."""
+"""Change the results and trials that ``build_run`` writes."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ def replaced(of_label=None, of_test=None, /, **values):
 
 
 def resaved(run, fields):
-    """The run, of which each trial has the fields that ``fields(trial)`` gives."""
+    """Save each trial again with the fields from ``fields(trial)``, and return the run."""
     for trial in run.trials():
         run.save_trial(dataclasses.replace(trial, **fields(trial)))
     return run

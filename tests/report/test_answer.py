@@ -1,4 +1,4 @@
-"""What a person sees of a run: at most 25 lines of at most 80 columns, which claim no more than is certain."""
+"""Tests of the answer of a run: at most 25 lines of at most 80 columns, with certain claims only."""
 
 import html
 import io
@@ -28,7 +28,7 @@ def printed(run):
 
 
 def first_said(lines):
-    """What stands below the title."""
+    """Return the first line below the title."""
     return next(line for line in lines[1:] if line)
 
 

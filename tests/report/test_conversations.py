@@ -1,5 +1,4 @@
-"""What a page and a terminal say of WebSockets: in their own units, and no lag without the share delivered next to
-it."""
+"""Tests of WebSockets on pages and in terminals: in their own units, and no lag without the delivered share."""
 
 import dataclasses
 import json
@@ -27,7 +26,7 @@ def run(build_run):
 
 
 def counting(counts):
-    """A change by which all is delivered, with these other counts by label and block."""
+    """Return a change with complete deliveries and these other counts, by label and block."""
 
     def change(label, test, block, result):
         result = delivering()(label, test, block, result)

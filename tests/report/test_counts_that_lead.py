@@ -1,4 +1,5 @@
-"""Where a study asks how many were lost, or held, the count leads the page: sentence, chart and table."""
+"""Tests of studies about lost requests or connections: the count comes first, in the sentence, the chart and the
+table."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Setups that are compared with one of their own: between pairs nothing is ranked."""
+"""Tests of setups with separate baselines: different pairs aren't ranked."""
 
 import pytest
 

@@ -12,7 +12,10 @@ NOTE = "Each is gunicorn-gthread with other settings; see the compared setups."
 
 @pytest.fixture
 def labelled(build_run):
-    """A function: the page of a run with these entries, and what its top table shows with each label."""
+    """Return a function that builds a run with these entries.
+
+    It returns the page, and the setup that its top table shows for each label.
+    """
 
     def build(*entries):
         page = page_of(build_run(labels=tuple(entry.label for entry in entries), study={"entries": entries}))

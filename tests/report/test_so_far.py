@@ -1,4 +1,4 @@
-"""What a run says after each of its blocks."""
+"""Tests of the summary after each block of a run."""
 
 import dataclasses
 

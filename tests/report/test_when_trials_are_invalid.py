@@ -1,5 +1,5 @@
-"""What was left out, invalid or doubtful is listed, and every sentence is true where all, some or one side's trials are
-invalid, and where a run has no trial."""
+"""Tests of left-out setups and of invalid and doubtful trials: they are listed, and every sentence is true for any
+combination, also without trials."""
 
 import dataclasses
 import itertools
@@ -169,7 +169,7 @@ def test_sides_without_common_blocks_are_refused(build_run):
 
 @pytest.fixture
 def without(build_run):
-    """A function: the page of a run, of which these setups were left out."""
+    """Return a function that returns the page of a run without these setups."""
 
     def build(*left_out, lost=(), name="a"):
         run = build_run(labels=("gunicorn", "uvicorn", "daphne"), lost=lost, record={"left_out": left_out}, name=name)

@@ -1,4 +1,4 @@
-"""What a report leaves in the run folder: all of it from the folder alone, the same bytes each time."""
+"""Tests of the files of a report: all come from the folder only, with the same bytes each time."""
 
 import json
 import shutil

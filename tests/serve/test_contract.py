@@ -1,4 +1,4 @@
-"""What counts as the same answer, and how a difference is reported."""
+"""Tests of equal answers, and of the report of differences."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Serving on an address that others can reach is said."""
+"""Tests of the warning for an address that other machines can reach."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""When a server is ready, and when it has worked off what was too much for it."""
+"""Tests of a server's readiness, at the start and after an overload."""
 
 import itertools
 

@@ -1,5 +1,5 @@
-"""Every ASGI server, with Django served through the package hopless: the answers are those of the others, and neither a
-client that goes nor a reload leaves anything behind."""
+"""Tests of every ASGI server with hopless: the answers are equal, and neither a disconnected client nor a reload leaves
+anything behind."""
 
 import contextlib
 import http.client

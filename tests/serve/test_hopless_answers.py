@@ -26,7 +26,7 @@ def python(*arguments, folder, **env):
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory):
-    """Folder and settings of a project, by what is asked; its database is filled, and named by the folder."""
+    """The folder and settings of each project, by the test's requests. The databases are filled."""
     folder = tmp_path_factory.mktemp("sample")
     sample = {"DJANGO_SETTINGS_MODULE": "testproject.settings.base", "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
     python(ROOT / "testproject" / "manage.py", "prepare", folder=folder, **sample)

@@ -34,7 +34,7 @@ def walk(url, name="Ada"):
     ("name", "where"), [("gunicorn-gthread", "redis"), ("gunicorn-gevent", "datastore")], ids=["threads", "greenlets"]
 )
 def test_two_hundred_users_keep_their_sessions(name, where):
-    """Everybody has a session and has written into it before anybody looks at what it holds."""
+    """All users write into their sessions before any user reads a session."""
     all_have_written = threading.Barrier(USERS, timeout=90)
     with served(name, SESSIONS=where, WORKERS="2", THREADS="4", QUESTIONNAIRE_STATE_BYTES="1024") as running:
         url = f"{running.url}/questionnaire/"

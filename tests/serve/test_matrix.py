@@ -1,5 +1,5 @@
-"""Every setup for HTTP on today's stack that this machine has the servers for, with two workers: what a client may
-expect of all."""
+"""Tests of every HTTP setup on today's stack whose server is installed, with two workers: the answers that clients
+expect."""
 
 import contextlib
 import http.client

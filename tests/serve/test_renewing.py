@@ -21,7 +21,7 @@ BY_NUMBER = [name for name, ways in RENEWING.items() if "max-requests" in ways]
 
 
 def workers(running):
-    """What runs Django, by pid: children of what supervisor has started."""
+    """Return the pids of the processes that run Django: children of supervisor's programs."""
     first = {program.pid for program in running._servers()}
     found = set()
     for one in processes(running):
@@ -32,7 +32,7 @@ def workers(running):
 
 
 def ask(running):
-    """The status of an answer; None where there was none."""
+    """Return the status of an answer, or None without an answer."""
     try:
         with urllib.request.urlopen(f"{running.url}/", timeout=20) as answer:
             return answer.status

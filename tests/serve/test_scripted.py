@@ -1,4 +1,4 @@
-"""What a project of the user's is held to over its WebSockets: one message must be seen delivered."""
+"""Tests of the check of a user's WebSockets: one message must be delivered."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -16,7 +16,10 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 @pytest.fixture
 def complaints(monkeypatch):
-    """A function: what is said of a server, at a path and in a script; what is awaited may take ``within_s``."""
+    """Return a function that returns the problems of a server, at a path, with a script.
+
+    Answers may take ``within_s``.
+    """
 
     def complaints(url, path="/ws/chat/", script=CHAT, headers=(), within_s=20.0):
         monkeypatch.setattr(scripted, "WITHIN_S", within_s)

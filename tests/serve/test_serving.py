@@ -1,4 +1,4 @@
-"""What a running setup reads from its supervisord, and asks of it; none is started."""
+"""Tests of a running setup's queries to its supervisord, without starting one."""
 
 from pathlib import Path
 

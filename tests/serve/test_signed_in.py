@@ -1,4 +1,4 @@
-"""Somebody is signed in to a server, or it is said why not."""
+"""Tests of logging in to a server, and of the errors."""
 
 import contextlib
 import http.server

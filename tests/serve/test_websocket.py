@@ -20,8 +20,10 @@ ECHO = Handshake("/ws/echo/", "http://localhost")
 
 @pytest.fixture
 def raw():
-    """A function: a server that answers one handshake with the bytes it is given, and hangs up; its address, and a list
-    for what it was sent."""
+    """Return a function that starts a server, which answers one handshake with these bytes and disconnects.
+
+    It returns the address, and a list of the received bytes.
+    """
     with contextlib.ExitStack() as stack:
 
         def start(answer):

@@ -1,5 +1,5 @@
-"""Every setup for WebSockets that this machine has what it takes for: it answers as its protocol says, and in every
-case that decides whether it can be measured."""
+"""Tests of every WebSocket setup whose requirements are installed: it follows its protocol in all cases that the
+measurement needs."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""What a test asks a datastore, in the words of its protocol."""
+"""Send a test's requests to a datastore, in its protocol."""
 
 import uuid
 

@@ -1,7 +1,7 @@
 """The datastore's protocol, over gRPC and over HTTP, by Google's own client library: what sessions rely on.
 
-The tests ask the embedded server and another datastore: the one that DATASTORE_EMULATOR_HOST names, or Google's
-emulator if it is installed. Both must give the same answers.
+The tests use the embedded server and another datastore: the one of DATASTORE_EMULATOR_HOST, or Google's emulator if it
+is installed. Both must give the same answers.
 """
 
 import datetime

@@ -95,7 +95,7 @@ def test_taken_port_moves_the_datastore(tmp_path):
 
 
 def answered(server, method, path, body, **headers):
-    """Status and body of what it refuses."""
+    """Return the status and body of a refusal."""
     request = urllib.request.Request(
         f"http://{server.address('http')}{path}", data=body, headers=headers, method=method
     )

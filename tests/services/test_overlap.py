@@ -1,6 +1,6 @@
-"""Lookups of several threads or coroutines wait at the same time, as the datastore counts them; nothing is timed.
+"""Tests of simultaneous lookups of threads and coroutines, by the datastore's counts and not by time.
 
-Greenlets are in ``tests/serve/test_lost_sessions``, on the setups that have them."""
+``tests/serve/test_lost_sessions`` tests greenlets, on the setups that have them."""
 
 import os
 import subprocess

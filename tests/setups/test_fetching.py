@@ -1,4 +1,4 @@
-"""What can be known beforehand of views that fetch: that a client does not fit, that there is no origin."""
+"""Tests of errors of fetching views before the start: a wrong client, or no origin."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""The stack of 2016 where it is not made: who is given what, and that it is out of everybody's way."""
+"""Tests of the stack of 2016 if it isn't installed: its variables, and other setups without it."""
 
 import configparser
 import dataclasses
@@ -23,7 +23,7 @@ NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    """Where the environment of the stack would be, in a folder that has none."""
+    """The folder for the stack's environment, which doesn't contain one."""
     monkeypatch.setattr(other_stacks, "FOLDER", tmp_path / "stacks")
     monkeypatch.delenv("BIND", raising=False)
     folder = tmp_path / "stacks" / "2016" / ".venv"

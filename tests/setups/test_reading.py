@@ -1,4 +1,4 @@
-"""The setups of supervisor/conf.d, and what they need, which is looked for where they would take it from."""
+"""Tests of the setups in supervisor/conf.d, and of the search for their requirements."""
 
 import configparser
 import re
@@ -145,7 +145,7 @@ def executable(file):
 
 
 def missing(*names, bin=None):
-    """What is missing for a setup that needs these."""
+    """Return the missing requirement of a setup with these needs."""
     return setups.missing(setups.Setup("mine", "Mine", "wsgi", names, "", (), Path("mine.conf")), bin)
 
 

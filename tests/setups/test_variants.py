@@ -1,4 +1,4 @@
-"""Variants: what they are called, which setups they change, and the environments that they make."""
+"""Tests of variants: their names, the setups that they change, and the environments that they create."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def no_interpreters(monkeypatch):
-    """No Python that was found before, and none of uv's."""
+    """Forget the found Pythons, and hide those of uv."""
     interpreters.find.cache_clear()
     monkeypatch.setattr(interpreters, "_of_uv", lambda version: None)
     yield

@@ -1,4 +1,4 @@
-"""The stack of 2016 as it runs, on a machine where it was made (`make stack-2016`); elsewhere all of it is skipped."""
+"""Tests of the installed stack of 2016 (``make stack-2016``). Without it, all tests are skipped."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What is done over WebSockets, and what is said there of the user's; what makes no sense is refused in one line."""
+"""Tests of conversations over WebSockets, also of a user's application. Invalid values are one-line errors."""
 
 import pytest
 

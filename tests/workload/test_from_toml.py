@@ -1,5 +1,7 @@
-"""Workload files, and what a test of a study asks: one request, several, a file of them, a recording. What is written
-is read back; mistakes are named with file and key."""
+"""Tests of workload files and of the requests in a study: one request, several, a file, or a recording.
+
+Written files are read again, and errors contain the file and the key.
+"""
 
 import hashlib
 import json

@@ -92,7 +92,7 @@ def test_unsent_requests_are_omitted(har, entry):
 
 
 def posted(entry, path, **data):
-    """A request with that of its body."""
+    """Return a recorded request with this body."""
     found = entry(f"{SITE}{path}", "POST", body=data.pop("body", None))
     found["request"].setdefault("postData", {}).update(data)
     return found

@@ -1,4 +1,4 @@
-"""Journeys made of recordings: what is in the file, what is not. (That they can be walked: tests/engines.)"""
+"""Tests of journeys from recordings: the content and the omissions of the file. (tests/engines runs them.)"""
 
 import ast
 import json

@@ -1,5 +1,5 @@
-"""What is no request, no workload, no load and no users is refused in one line; what is a request is kept whole; when
-each request or user is due."""
+"""Tests of requests, workloads, loads and users: invalid values are one-line errors, valid values are kept, and the due
+times are right."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What a recording holds of other people's secrets does not reach the workload, nor the terminal."""
+"""Tests of secrets in a recording, which must not reach the workload or the terminal."""
 
 import json
 from urllib.parse import quote, unquote
@@ -144,7 +144,7 @@ def test_only_secrets_in_bodies_are_replaced(converted, headers, body, becomes):
 
 
 def everywhere(name, value):
-    """A request that has it in its query, in a header, and in a body of each kind; by what it has."""
+    """Return requests with this name and value in the query, in a header, and in a body of each kind, by place."""
     form, part = "application/x-www-form-urlencoded", 'Content-Disposition: form-data; name="{}"'
     number = value if value.isdigit() else json.dumps(value)
     return {

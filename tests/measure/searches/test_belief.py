@@ -1,4 +1,4 @@
-"""What probes say together of the capacity."""
+"""Tests of the estimate of a capacity from all probes."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def believing(*probes):
 
 
 def overloaded(answered):
-    """After an overload of 2,000 requests of which this number was answered; the rest was late."""
+    """Return the estimate after an overload of 2,000 requests of which all except this number were late."""
     belief = believing()
     tail = Tail(2000.0 - answered, 20.0, 2000.0, 100.0, answered)
     belief.overloaded(2000.0, [Judgement(Outcome.FAIL, "", clear=False, tail=tail)])

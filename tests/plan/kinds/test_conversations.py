@@ -1,4 +1,4 @@
-"""What tests of WebSockets ask for, and what is read off them: lags, who is last, and what the generator hides."""
+"""Tests of the keys and metrics of WebSocket tests: lags, the last receiver, and delays of the generator."""
 
 import dataclasses
 import math
@@ -50,7 +50,7 @@ def test_broadcast_has_receivers_in_rooms():
     ("duration", "tail"), [("50s", ["lag_p99_ms"]), ("49s", ["lag_p95_ms"]), ("10s", ["lag_p95_ms"]), ("9s", [])]
 )
 def test_messages_limit_judged_lag_percentiles(duration, tail):
-    """Twenty a second, whatever the number of receivers."""
+    """Twenty messages a second, for any number of receivers."""
     test = conversing("broadcast", duration=duration, receivers=10_000)
     assert [metric.name for metric in test.judged] == ["lag_p50_ms", *tail, "last_p50_ms", "cpu_us_per_delivery"]
     assert test.decisive.name == (tail or ["lag_p50_ms"])[0]
@@ -136,7 +136,7 @@ SENT = dict.fromkeys(("planned", "sent", "ok"), 1000)
 
 @pytest.fixture
 def broadcast(build_run):
-    """A function: a trial of a broadcast whose result, and the deliveries in it, have those fields."""
+    """Return a function that returns a trial of a broadcast with these fields in its result and its deliveries."""
     run = build_run(labels=("gunicorn",), tests=(conversing("broadcast"),), blocks=1, change=delivering())
     [trial] = run.trials()
 

@@ -1,4 +1,4 @@
-"""What a test of a deployment asks for, and what is read off it."""
+"""Tests of the keys and metrics of deployment tests."""
 
 import dataclasses
 import math
@@ -63,7 +63,8 @@ def second(t, ok=40, errors=0, p50_ms=21.0, **ends):
 
 @pytest.fixture
 def tried(build_run):
-    """A function: the trial of 20 seconds, as usual but for those that are said, with a replacement at 3.5 s."""
+    """Return a function that returns a trial of 20 normal seconds, except the given seconds, with a replacement at 3.5
+    s."""
     [trial] = build_run(labels=("gunicorn",), tests=(deployment("reload"),), blocks=1).trials()
 
     def tried(*otherwise, t=3.5, replaced=2, **changes):
@@ -112,7 +113,7 @@ def test_longest_wait_covers_all_requests(tried):
 
 @pytest.mark.servers
 def test_dropped_requests_are_counted(measured, server):
-    """Of ten two are reset, one each is answered with 503, 502 and 500, and one never: for each kind of client."""
+    """Of ten requests for each kind of client, two are reset, three get 503, 502 and 500, and one gets no answer."""
     paths = ["/ok"] * 4 + ["/reset"] * 2 + ["/status/503", "/status/502", "/status/500", "/never"]
     test = deployment("reload", rate=200, duration="1s", arrivals="even").with_requests(
         tuple(Request(f"{place}", path=path) for place, path in enumerate(paths))

@@ -1,4 +1,4 @@
-"""What a test of users' journeys, or a search for the most users, asks for."""
+"""Tests of the keys of journey tests, and of searches for the most users."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ def parsed(where="s.toml", **keys):
 
 @pytest.fixture
 def own(tmp_path):
-    """A function: the test of a journey in a file of that text, in a folder of its own."""
+    """Return a function that returns the test of a journey in a file with that text, in a separate folder."""
 
     def parse(folder="a", text="", **keys):
         (tmp_path / folder).mkdir()

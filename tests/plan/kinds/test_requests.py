@@ -1,4 +1,4 @@
-"""How HTTP requests are sent: at which moments, and over which connections."""
+"""Tests of the times and connections of HTTP requests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a test of streams asks for, and what is read off it."""
+"""Tests of the keys and metrics of stream tests."""
 
 import dataclasses
 from math import inf
@@ -118,7 +118,7 @@ GOOD = Streams(
 
 @pytest.fixture
 def tried(build_run):
-    """A function: a trial whose streams are those, but for the changes."""
+    """Return a function that returns a trial with good streams, with the given changes."""
     [trial] = build_run(labels=("gunicorn",), tests=(stream(),), blocks=1).trials()
 
     def tried(histograms=None, **changes):

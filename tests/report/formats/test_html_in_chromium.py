@@ -1,7 +1,6 @@
 """The page in a real browser, from a file: it fits a phone, it can be read in light and dark.
 
-Chromium is driven by its own command line: a probe is added to a copy of the page, and what it wrote is read back from
-the page's dump.
+Chromium runs with its command line: a copy of the page contains a probe, whose findings are in the dump of the page.
 """
 
 import functools
@@ -50,8 +49,10 @@ parent.document.body.replaceChildren(result);
 
 @pytest.fixture(scope="module")
 def opened(run_builder, tmp_path_factory):
-    """Gives a function that builds a run of that shape and returns one that opens its page in a window of that width,
-    in the theme, and returns what the probe saw."""
+    """Return a function that builds a run of that shape.
+
+    It returns a function that opens the page in a window of that width, in the theme, and returns the probe's findings.
+    """
 
     def opened(**shape):
         run = run_builder(tmp_path_factory.mktemp("chromium"))(**shape)

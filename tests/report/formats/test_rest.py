@@ -1,4 +1,4 @@
-"""The reST page builds, whatever the texts in it."""
+"""Tests of the reST page, which must build with any texts."""
 
 import pytest
 from sphinx.application import Sphinx

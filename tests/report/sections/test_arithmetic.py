@@ -1,4 +1,4 @@
-"""The arithmetic of waiting, next to what was measured."""
+"""Tests of the arithmetic of waiting, next to the measurements."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What a million requests cost, and how the processes shared them."""
+"""Tests of the cost of a million requests, and of its shares by process."""
 
 import dataclasses
 

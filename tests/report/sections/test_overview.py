@@ -1,4 +1,4 @@
-"""What a page says of how the setups were measured."""
+"""Tests of the page's description of the compared setups."""
 
 import dataclasses
 

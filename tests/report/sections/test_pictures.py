@@ -1,4 +1,4 @@
-"""Pictures over time: what stands in each panel, which block is drawn, and what the page makes of them."""
+"""Tests of pictures over time: their panels, the drawn block, and their descriptions."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -39,7 +39,7 @@ def observed(seconds):
 
 @pytest.fixture
 def results_of(build_run):
-    """A function: the results of a run whose trials have such seconds and saw that meanwhile."""
+    """Return a function that returns the results of a run whose trials have such seconds and observations."""
 
     def results_of(seconds=range(10), of=second, meanwhile=None, gauges=None, **shape):
         change = replaced(timeline=tuple(map(of, seconds)))

@@ -1,4 +1,4 @@
-"""Times to recover: in the table of verdicts with both figures, and next to what was lost."""
+"""Tests of recovery times: in the table of verdicts with both values, and next to the lost requests."""
 
 import dataclasses
 

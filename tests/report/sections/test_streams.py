@@ -1,4 +1,4 @@
-"""Streams of events: their figures, what was broken off, and what other requests feel, in one table."""
+"""Tests of the table of streams: their values, interrupted streams, and the times of other requests."""
 
 import dataclasses
 import re

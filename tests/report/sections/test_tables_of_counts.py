@@ -1,4 +1,4 @@
-"""Database connections and TLS handshakes, in tables of their own where they were counted."""
+"""Tests of the tables of database connections and of TLS handshakes."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""The verdicts in the report: their words, their order, and what stands next to them."""
+"""Tests of the verdicts in the report: words, order, and remarks."""
 
 import pytest
 

@@ -10,7 +10,7 @@ from tests.fixtures.origins import origin
 
 @pytest.fixture
 def play():
-    """A function: has a coroutine talk to an origin that plays recipes, and gives what it returns."""
+    """Return a function that lets a coroutine talk to an origin with recipes, and returns its result."""
 
     def run(recipes, talk, **options):
         async def main():
@@ -24,8 +24,10 @@ def play():
 
 @pytest.fixture
 def ask(play):
-    """A function: the answers to requests on one connection to an origin that plays recipes: status, headers, body.
-    A request is a path, and where it is no GET its method, headers and body."""
+    """Return a function that returns the answers to requests on one connection to an origin: status, headers, body.
+
+    A request is a path, or a path with a method, headers and body.
+    """
 
     def ask(recipes, *requests):
         async def talk(origin):

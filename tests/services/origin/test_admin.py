@@ -1,4 +1,4 @@
-"""What an origin answers below /_admin/, and the page that says so."""
+"""Tests of an origin's answers below /_admin/, and of their documentation."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def answers(ask):
 
 
 def adding(recipe):
-    """A request that adds a recipe, or what is none."""
+    """Return a request that adds a recipe, or invalid bytes."""
     return ("/_admin/add_recipe", "POST", "", recipe if isinstance(recipe, bytes) else json.dumps(recipe).encode())
 
 

@@ -1,4 +1,4 @@
-"""What an origin plays, and what it says that it saw, by a clock that the test moves."""
+"""Tests of an origin's recipes and counts, with a clock that the test moves."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from loadtests.services.origin.player import Fate, Player, Stocked
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that only the test moves."""
 
     def __init__(self):
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""Recipes as they are read: what is right, and what is wrong is one line that names the key."""
+"""Tests of reading recipes: errors are one line with the key."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""An origin over real sockets: connections, what comes on them, and what it says that it saw."""
+"""Tests of an origin over real sockets: its connections, its answers and its counts."""
 
 import asyncio
 import gzip

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory):
-    """The folder of a project as Django makes it, which nobody changes."""
+    """The folder of a project from Django's ``startproject``, which no test changes."""
     folder = tmp_path_factory.mktemp("started") / "mysite"
     folder.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(folder)], check=True)

@@ -1,5 +1,4 @@
-"""The example of the documentation, a chat on Channels: served, talked to over WebSockets, and one line says what is
-wrong with what was asked."""
+"""Tests of the chat example of the documentation: it is served and used over WebSockets, and errors are one line."""
 
 import json
 import shutil
@@ -56,7 +55,7 @@ def chat(tmp_path):
 
 @pytest.fixture
 def guarded(chat):
-    """The same, which lets in whoever has a cookie and a header."""
+    """The chat, which accepts only clients with a cookie and a header."""
     consumers, asgi = chat / "chat" / "consumers.py", chat / "chat" / "asgi.py"
     consumers.write_text(consumers.read_text(encoding="utf-8") + GUARD, encoding="utf-8")
     asgi.write_text(asgi.read_text(encoding="utf-8").replace("import Chat", "import Guarded as Chat"), encoding="utf-8")

@@ -1,4 +1,5 @@
-"""The overlay: the project's Python and packages, with the servers before them, and nothing of the project changed."""
+"""Tests of the overlay: the project's Python and packages after the servers' packages, without changes to the
+project."""
 
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 class Project:
-    """A virtual environment without pip, which has what a test puts there."""
+    """A virtual environment without pip, with the packages of the test."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -28,7 +29,7 @@ class Project:
         [self.packages] = (folder / "lib").glob("python*/site-packages")
 
     def has(self, name, version, code=""):
-        """Puts a package there, with a command of its name."""
+        """Add a package to the environment, with a command of its name."""
         (self.packages / f"{name}.py").write_text(f"import sys\nversion = {version!r}\n{code}")
         about = self.packages / f"{name}-{version}.dist-info"
         about.mkdir()
@@ -53,7 +54,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """A package index of its own: what `release` puts there is all that pip finds."""
+    """A separate package index: pip finds only the packages that ``release`` adds."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -1,4 +1,4 @@
-"""Users of a project of one's own, who sign in: with a form, with a cookie, and not where that is refused."""
+"""Tests of logged-in users of a user's project: with a form, with a cookie, and with refused logins."""
 
 import json
 import os
@@ -98,8 +98,10 @@ def run(site, tmp_path):
 
 
 def signed_in(cli, run, *secrets):
-    """The first attempt of the trial, in which users were signed in, and run.json; nothing holds the secrets. A machine
-    that does much else makes the attempt invalid, and changes nothing that is asked here."""
+    """Return the first attempt of the trial, whose users logged in, and run.json.
+
+    They contain no secrets. A busy machine can make the attempt invalid.
+    """
     _, printed, errors = cli.run(*run, timeout=LONG_S)
     folder = run[run.index("--output") + 1]
     trial = json.loads(min((folder / "trials").glob("*.json")).read_text())

@@ -1,4 +1,4 @@
-"""A project of the user's on real servers: measured, compared, and shown in one line what is wrong with it."""
+"""Tests of a user's project on real servers: measurement, comparison, and one-line errors."""
 
 import json
 

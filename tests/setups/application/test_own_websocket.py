@@ -1,5 +1,5 @@
-"""The WebSockets of a project of the user's: who asks, what is kept of it, and by which setups they are served; and
-the sample project on another host."""
+"""Tests of a user's WebSockets: their clients, the stored texts, and the setups that serve them; and of the sample
+project on another host."""
 
 import dataclasses
 import json

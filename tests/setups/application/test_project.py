@@ -1,4 +1,4 @@
-"""A project of the user's: what is found by itself, and what is said where it is not."""
+"""Tests of a user's project: found settings and applications, and errors."""
 
 import dataclasses
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def untouched(started):
-    """What is found in a project as Django makes it, and whether its folder has stayed as it was."""
+    """Return the findings in a new Django project, and whether its folder is unchanged."""
     before = sorted(started.rglob("*"))
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("DJANGO_SETTINGS_MODULE", raising=False)
@@ -192,7 +192,10 @@ while not os.path.exists({file!r}) or not open({file!r}).read():
 
 @pytest.fixture
 def daemon(tmp_path):
-    """Code that leaves a process behind which ignores SIGTERM, in a session of its own; ``left`` is whether it runs."""
+    """Code that leaves a process behind, which ignores SIGTERM, in a separate session.
+
+    ``left`` shows whether it runs.
+    """
 
     class Daemon:
         file = tmp_path / "pid"

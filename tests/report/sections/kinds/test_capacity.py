@@ -1,4 +1,4 @@
-"""Capacity in the report, in what it counts: a figure where the server was the limit, else what was reached."""
+"""Tests of capacities in the report: a value if the server was the limit, otherwise a lower bound."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a report says of users' journeys, and of a capacity in users."""
+"""Tests of users' journeys, and of a capacity in users, in reports."""
 
 import dataclasses
 import functools
@@ -28,7 +28,7 @@ def row(name, typical, count=2000, errors=None):
 
 
 def walked(label, test, block, result, users=64, errors=None):
-    """A change of a result: what a trial of journeys measured."""
+    """Change a result to the measurements of a journey trial."""
     slower = SLOWER[label] * (1 + block / 100)
     journeys = Journeys(
         users=users, arrivals=None if users else 2.0, completed=300 - 10 * block, broken_off=10 if errors else 0,
@@ -116,7 +116,7 @@ def test_open_loop_has_no_arithmetic(results):
 
 @pytest.fixture
 def searched(build_run):
-    """A function: a run of which each trial's confirming probe had users, or new ones."""
+    """Return a function that builds a run whose confirming probes had users, or new users."""
 
     def build(model="users"):
         keys = {"model": model, "start_rate": 20, "max_rate": 1000, "probe": "8s", "confirm": "16s"}
