@@ -111,7 +111,7 @@ def test_widest_interval_shrinks_from_eight_blocks(study):
 
     assert 0.02 > widest(24) > 0
     assert widest(8) > widest(24)
-    assert widest(7, sd=1e-6) == inf  # a few blocks are alike by chance
+    assert widest(7, sd=1e-6) == inf  # a few blocks agree by chance
     assert widest_interval([]) == inf
 
 

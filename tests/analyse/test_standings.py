@@ -70,7 +70,7 @@ def test_failures_or_backlog_break_a_rate(results, change, trouble, of_times):
     found = results(change=change)
     assert found.standings["daphne", "latency"].trouble == trouble
     assert verdict(found, "latency", "p99_ms") is of_times
-    assert found.standings["daphne", "throughput"].overload is None  # it is asked for no rate
+    assert found.standings["daphne", "throughput"].overload is None  # it has no requested rate
     assert found.standings["gunicorn", "latency"] == SOUND
 
 
@@ -241,7 +241,7 @@ def test_idle_connections_cost_memory_from_rest(losing):
         [metric] = conversing("idle").judged
         return metric.read(dataclasses.replace(trial, processes=processes, result=result))
 
-    assert memory(process) is None  # nobody looked at the memory at rest
+    assert memory(process) is None  # the memory at rest is unknown
     rested = dataclasses.replace(process, idle_rss_mb=30.0)
     assert memory(rested) == pytest.approx((55 - 30) * 1024 / 800)
     # What it took for the first of them, once, is no part of what each takes.

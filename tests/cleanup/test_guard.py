@@ -87,7 +87,7 @@ def test_only_the_harness_handles_ctrl_c(guard):
         (["sh", "-c", "exit 3"], 3, ""),
         (["sh", "-c", "kill -9 $$"], 128 + 9, ""),
         (["no-such-command"], 127, "the command can't be run: No such file or directory\n"),
-        (["sh", "-c", "env | grep GUARD"], 1, ""),  # is not given what is for the guard
+        (["sh", "-c", "env | grep GUARD"], 1, ""),  # doesn't get the guard's variables
     ],
 )
 def test_it_ends_as_the_command_did(command, status, errors):

@@ -126,6 +126,6 @@ def test_busy_loop_leaves_marked_results(cli, tmp_path):
         assert figure is not None
         assert figure.value > 0
         assert bool(cell.unverified) == (verified is None)
-        assert (rows[label]["rps"] == "") == (verified is None)  # what is unverified is never exported
+        assert (rows[label]["rps"] == "") == (verified is None)  # unverified figures are never exported
         assert int(rows[label]["unverified"]) == len(cell.unverified)
     assert ("unverified" in printed) == any(cell.unverified for cell in results.cells.values())

@@ -134,7 +134,7 @@ def attempt(command, tmp_path, monkeypatch):
     return run
 
 
-# The command that reads a file of each kind, and one that is right.
+# The command that reads each kind of file, and a valid file.
 KINDS = {
     "a.toml": (("run", "a.toml", "--dry-run"), toml(FITTING)),
     "w.toml": (("run", "first-look", "--dry-run", "--workload", "w.toml"), toml(WORKLOAD)),
@@ -154,7 +154,7 @@ def named(key, name, ending):
 
 
 KEYS, ENDINGS = ("body_file", "workload", "journey", "recipe"), ("", ".toml", ".json", ".py", "/below/body")
-# Files with something in them that should not be there; a kind may have several.
+# Files with invalid content. A kind may have several.
 HOSTILE = [
     ("a.toml", st.sampled_from([SMALL, FITTING, *SHIPPED]).flatmap(changed).map(toml)),
     ("a.toml", st.builds(named, st.sampled_from(KEYS), words, st.sampled_from(ENDINGS)).map(toml)),

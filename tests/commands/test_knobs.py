@@ -49,7 +49,7 @@ def nothing_can_be_started(monkeypatch):
     """Without any program, nothing of a run can start."""
     monkeypatch.setenv("PATH", "")
     for name in (*setups.KNOBS, "DATABASE_URL"):
-        monkeypatch.setenv(name, "")  # so that what a test sets by itself does not outlive it
+        monkeypatch.setenv(name, "")  # restores the variables that a test sets
         monkeypatch.delenv(name)
 
 

@@ -18,7 +18,7 @@ KEYS = {
     "recipe": (LATENCY + 'services = ["origin"]\nrecipe = {name}', ".json"),
     "journey": ('[tests.journey]\nusers = 1\nduration = "10s"\njourney = {name}', ".py"),
 }
-# How a file elsewhere may be named.
+# Names of a file in another folder.
 WAYS = {
     "the whole path": "{outside}/secret",
     "its own whole path": "{inside}/own",

@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 COMMANDS = {
     "run": ("run", "study.toml"),
-    "run --app": ("run", "study.toml", "--app", "a-folder"),  # which has no project: that would be said next
+    "run --app": ("run", "study.toml", "--app", "a-folder"),  # without a project, which would be the next error
     "advise": ("advise", "gunicorn"),
     "profile": ("profile", "gunicorn", "--app", "a-folder"),
     "workload": ("workload", "log", "access.log"),

@@ -154,7 +154,7 @@ def test_workflow_steps_follow_the_rule(job, build_run, slower):
 @pytest.mark.timeout(900)
 def test_workflow_serves_base_next_to_branch(job, free_port):
     assert shell(STEPS["Check out the base"], job).returncode == 0
-    # A machine that runs tests is busy: what it finds is not judged.
+    # A machine that runs tests is busy, so the test doesn't check the figures.
     shell(f"{STEPS['Measure'].rstrip()} --quick --ignore-busy --blocks 1", job, PORT=str(free_port))
     found = [json.loads(file.read_text()) for file in (job / "run/trials").glob("*-throughput*.json")]
     rates = {

@@ -76,7 +76,7 @@ def test_terminal_shows_progress_then_error():
 def read(file):
     try:
         return os.read(file, 4096)
-    except OSError:  # what Linux says when nobody has the other end any more
+    except OSError:  # Linux's error after the other end is closed
         return b""
 
 
@@ -89,7 +89,7 @@ BUSY = "busy: other programs use 50% of the cores; the cores are currently used 
         (0.99, False, True, True, BUSY, 1, 0),
         (0.99, False, True, False, BUSY, 1, 1),
         (0.99, True, True, False, BUSY, 0, 0),
-        (0.99, False, False, False, BUSY, 0, 0),  # there is nobody to be asked
+        (0.99, False, False, False, BUSY, 0, 0),  # there is no terminal
         (0.1, False, True, False, "", 0, 0),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from loadtests.files import ROOT
 
-PACKAGE = "six==1.17.0"  # small, and needed by nothing here that is asked for directly
+PACKAGE = "six==1.17.0"  # small, and not required by other packages
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_environment_is_ready_when_complete(project):
     module.unlink()
     require_incomplete(project, "six: import six: ModuleNotFoundError: No module named 'six'")
 
-    # A pip that installs nothing, and says that all is well.
+    # A pip that installs nothing and reports success.
     pip = project / "install.sh"
     pip.write_text('#!/bin/sh\ncase "$*" in *dry-run*|check) exec "${0%/*}/pip3" "$@" ;; esac\n')
     makefile = (project / "Makefile").read_text()

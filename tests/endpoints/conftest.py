@@ -82,7 +82,7 @@ def new_postgresql():
         pytest.skip(missing)
     import psycopg
 
-    numbers = itertools.count()  # pytest makes what has parameters anew for another file
+    numbers = itertools.count()  # pytest creates parametrized fixtures again for each file
 
     def make(name):
         name = f"{name}_{next(numbers)}"

@@ -21,7 +21,7 @@ from loadtests.hosts.link import Address
 
 pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
-# What has the place of node, and prints what it was sent.
+# Replaces node, and prints its input.
 NODE = """#!/bin/sh
 [ "$1" = --version ] && echo v99.0.0 && exit
 exec {python} -c '
@@ -58,7 +58,7 @@ def test_oversized_message_ends_the_load(with_node, mb):
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# Instead of ssh: it runs here, on the port that was to be forwarded.
+# Replaces ssh: the command runs on this machine, on the port to forward.
 SSH = """#!/bin/sh
 while [ "$1" != -R ]; do shift; done
 export PYTHONPATH={root}

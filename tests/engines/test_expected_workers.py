@@ -190,7 +190,7 @@ def test_only_master_listens(cli, under_way, free_port):
         sockets = psutil.net_connections("tcp")
         listening = {one.laddr for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == free_port}
         for process in cli.processes():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # one may end meanwhile
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # a process may end at any time
                 assert not {TOKEN, WORKERS_TOKEN} & {*process.cmdline()}
                 seen = " ".join([*process.cmdline(), *process.environ().values()])
                 assert TOKEN not in seen

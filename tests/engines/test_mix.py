@@ -102,7 +102,7 @@ def test_method_with_headers_arrives(measured, server):
 def test_connection_stays_open_across_requests(measured, server, request_):
     result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
-    assert server.opened() <= 2  # the load's, and that of its end
+    assert server.opened() <= 2  # of the load, and of its end
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -37,7 +37,7 @@ def walked(survey, tmp_path):
     return walked
 
 
-# An injector that can open no more connections is no failure of the server.
+# An injector without free connections isn't a failure of the server.
 FEW = """
 import os, resource
 LOWEST = os.dup(0)
@@ -96,7 +96,7 @@ def test_connection_survives_a_thousand_files(walked):
     assert counts["connections"] == 4
 
 
-# As the ONS has it, of some of its pages.
+# Some pages in the format of the ONS.
 POST, SUMMARY = {"method": "POST"}, "/questionnaire/summary/"
 RECORDED = [
     {"method": "GET", "url": "/questionnaire/launch/", "redirect_route": "/questionnaire/session?token={token}"},

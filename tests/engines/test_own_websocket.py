@@ -25,7 +25,7 @@ def test_own_message_comes_back(measured, conversing):
     assert counts(result.deliveries) == (50, 50, 0, 0, 0)
     assert result.response_time_ms["p50"] >= 50
     assert result.connections.opened == 10
-    # Each of ten joined, and each of those messages went to itself alone.
+    # Each of ten connections joined, and got only its own messages.
     assert server.counts()["messages"] == 10 + 50
 
 

@@ -132,7 +132,7 @@ def test_server_reports_views_of_disconnected_clients(streamed, processes):
     found = result.streams
     assert found.begun == found.left.clients == found.left.ended == counts["left"] >= 10
     assert (found.broken, found.unanswered, found.cut) == (0, 0, 0)
-    assert found.answered <= found.events <= EARLY * found.answered  # of a slow server, those that came in time
+    assert found.answered <= found.events <= EARLY * found.answered  # of a slow server, only the punctual events
     assert decoded(result.histograms["event_delay"]).total == found.events
     assert found.left.after_ms["p50"] >= 250
     assert decoded(result.histograms["view_ended"]).total == found.left.ended

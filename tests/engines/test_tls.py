@@ -68,7 +68,7 @@ def test_closing_clients_resume_sessions_if_allowed(loaded, protocol, resumption
     assert counts == {**dataclasses.asdict(result.handshakes), "requests": EACH}
     assert result.handshakes.full + result.handshakes.resumed == EACH
     if resumption:
-        assert result.handshakes.resumed > EACH / 2  # all but those that overlapped the first
+        assert result.handshakes.resumed > EACH / 2  # all except connections that overlapped the first
     else:
         assert result.handshakes.resumed == 0
 

@@ -37,7 +37,7 @@ def test_early_answers_do_not_count(measured, server, codes):
     load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
     result = measured(load)
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert server.opened() - opened <= 4 + 1  # and the one that asks this
+    assert server.opened() - opened <= 4 + 1  # and the connection of this query
 
 
 def test_server_with_regular_freezes(measured, freezing_server):
@@ -58,7 +58,7 @@ def test_frozen_generator_reports_its_delay(server, generators):
     seen = threading.Event()
     results = []
     load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=4)
-    before = set(generators())  # the one that other tests of this file share
+    before = set(generators())  # the server that other tests of this file share
     thread = threading.Thread(target=lambda: results.append(openloop.run(load, Watch(lambda row: seen.set()))))
     thread.start()
     assert seen.wait(30)

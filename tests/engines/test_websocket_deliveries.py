@@ -57,7 +57,7 @@ def test_deliveries_are_counted_exactly(measured, conversing, dialect):
     assert result.deliveries.lag_ms["p50"] >= 50
     assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # it is taken at once
     assert [counted[f"published in {room}"] for room in range(4)] == [PLANNED // 4] * 4
-    # Each of five publishers has a connection for each of four rooms, also where one could publish in all of them.
+    # Each of five publishers has a connection for each of four rooms, even if one connection could serve all of them.
     assert result.connections.requested == result.connections.opened == counted["handshakes"] == 12 + 5 * 4
 
 
@@ -147,7 +147,7 @@ def test_delivery_in_other_room_breaks_contract(conversing, processes):
 
 
 def test_chat_message_elsewhere_is_stray(conversing):
-    server = conversing("chat", astray=10)  # also by those who publish there
+    server = conversing("chat", astray=10)  # also by the publishers
     result = broadcast(server, receivers=12, rooms=4, rate=RATE, duration_s=0.5, connections=2)
     assert (result.planned, result.ok, counts(result.deliveries)) == (100, 100, (300, 300, 0, 0, 0))
     assert result.deliveries.stray == server.counts()["astray"] == 10 * (3 + 2)

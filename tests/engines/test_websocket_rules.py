@@ -35,7 +35,7 @@ def test_broken_rule_has_a_clear_error(measured, conversing, rule, says):
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
     assert result.examples == {"other": BROKEN + says}
     code = {"text": 1007, "huge": 1009}.get(rule, 1002)
-    lost = server.counts()[f"close {code}"]  # one that is opened again may take two of the messages
+    lost = server.counts()[f"close {code}"]  # a connection that is opened again may take two of the messages
     assert result.connections.reason == BROKEN + says
     assert 1 <= lost <= result.connections.lost <= 4
 

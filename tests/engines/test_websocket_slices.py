@@ -79,7 +79,7 @@ def test_lost_connections_reopen_before_slices(in_slices, conversing, does, rece
     result, _ = in_slices(load, 2, server.kick)
     assert (result.connections.opened, result.connections.lost) == (held, 2 * held)
     assert result.connections.reason == "the server closed the connection with 1001 restarting"
-    assert server.counts()["handshakes"] == 2 * held  # after the last slice nobody needs them
+    assert server.counts()["handshakes"] == 2 * held  # they aren't needed after the last slice
     assert (result.ok, result.errors) == (ok, {})
     found = result.deliveries
     assert (found and (found.expected, found.missing)) == deliveries
@@ -104,7 +104,7 @@ def test_slice_waits_for_its_grace_period(in_slices, conversing):
 def test_slice_ignores_lost_receiver(in_slices, conversing):
     server = conversing(leave=15)  # with the fifteenth of twenty messages one of four receivers is lost
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)
-    result, _ = in_slices(load, 1)  # for ten minutes, where it waits for what is lost
+    result, _ = in_slices(load, 1)  # for ten minutes, if it waits for lost messages
     assert (result.planned, result.ok, result.connections.lost) == (20, 20, 1)
     assert (result.deliveries.expected, result.deliveries.missing) == (80, 6)
 

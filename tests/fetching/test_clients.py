@@ -57,7 +57,7 @@ def test_slow_origin_times_out(origin, fetcher, stage, error):
 
 
 def test_no_connection_is_a_failure(fetcher):
-    assert isinstance(fetcher("http://127.0.0.1:1").fetch(), Failed)  # nobody listens there
+    assert isinstance(fetcher("http://127.0.0.1:1").fetch(), Failed)  # without a listener
 
 
 def test_pool_reuses_its_connections(origin, fetcher):

@@ -128,7 +128,7 @@ function publish(deliveries, number, receivers) {
 test('a message is whole when the last of its receivers has it, for the first time', () => {
   const deliveries = new Deliveries();
   [0, 1, 2].forEach((number) => publish(deliveries, number, 3));
-  [2, 7].forEach((number) => deliveries.lastReceivers.withdraw('a', number)); // meant for nobody
+  [2, 7].forEach((number) => deliveries.lastReceivers.withdraw('a', number)); // without a receiver
   [2, 3, 2].forEach((receiver) => deliveries.arrived(receiver, 'a', 0, 10 * receiver));
   assert.deepEqual([deliveries.lastReceivers.messages, deliveries.lastReceivers.whole], [2, 0]);
   deliveries.arrived(1, 'a', 0, 70);

@@ -15,7 +15,7 @@ test('what is read may have lain there since its turn began, or the one before w
   delay.begin();
   const began = delay.since;
   work(5);
-  delay.begin(); // the next one that this turn found
+  delay.begin(); // the next event of this turn
   assert.equal(delay.since, began);
   assert.ok(delay.waited(nowMs()) >= 5);
   await turn();
@@ -23,7 +23,7 @@ test('what is read may have lain there since its turn began, or the one before w
   assert.equal(delay.since, began);
   await turn();
   delay.begin();
-  assert.ok(delay.since >= began + 5); // since the second turn began
+  assert.ok(delay.since >= began + 5); // since the start of the second turn
 });
 
 test('where a turn read nothing, what is read after it has just come', async () => {

@@ -64,5 +64,5 @@ test('a closed loop is counted from an answer to an answer, however slow they ar
     }
     recorder.end(start + 240);
   }
-  assert.equal(recorder.measured(true).rate, 12.5); // of the slices alone it would be 10
+  assert.equal(recorder.measured(true).rate, 12.5); // with only the slices it would be 10
 });

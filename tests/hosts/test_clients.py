@@ -49,7 +49,7 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-# As it is started there, but that it waits for neither long.
+# As on the other machine, but with short waits.
 IMPATIENT = """
 from loadtests.cluster import worker
 worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1

@@ -223,7 +223,7 @@ def test_closed_firewall_gets_a_remedy(free_port):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
 
 
-# Play another version of themselves, as far as those who ask can see.
+# Pretend to be another version.
 TOO_OLD = """#!/bin/sh
 shift
 exec {python} -c 'import sys; code = sys.argv[1]; sys.version_info = (3, 9, 18); exec(code)' "$@"

@@ -32,7 +32,7 @@ DEFAULTS = {"setups": f"{OVER_REDIS}, {SESSIONS}", "test": LATENCY, "interleave"
 WALK = 'kind = "journey"\nusers = 3\nthink = ["10ms", "20ms"]\nduration = "2s"'
 PREPARED = (OtherMachine.where, OtherMachine.third)
 ON_THIRD = ("--services", f"redis={OtherMachine.third}")
-OTHERS_PIDS = 1 << 22  # above those of any machine (proc(5), pid_max)
+OTHERS_PIDS = 1 << 22  # above the pids of any machine (proc(5), pid_max)
 
 
 def of(service, trial):
@@ -126,7 +126,7 @@ def test_missing_redis_is_reported(away, study):
 
 
 def test_servers_machine_is_refused(away, study):
-    # By another account, of which its name says nothing.
+    # By another account, with an unrelated name.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")

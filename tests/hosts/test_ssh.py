@@ -105,7 +105,7 @@ def test_run_records_its_hosts(measured, machines, folder):
 
 def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folder):
     process = begun("60s")
-    # Meanwhile nothing is prepared there: the files are those of the run.
+    # During the run, `hosts prepare` doesn't change the files.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
     assert code == 1
     assert errors.endswith(f"error: {machines.where}: another run is using the machine; wait until it ends\n")
@@ -173,7 +173,7 @@ def test_taken_remote_port_is_named(away, machines, study):
             "2001:db8::1 40000 2001:db8::2 22",
             "SSH connected to 2001:db8::2, but not every server can listen on an",
         ),
-        # One for documentation, and nobody's (RFC 5737).
+        # An address for documentation (RFC 5737).
         ("CAME_BY", "127.0.0.1 40000 192.0.2.1 22", "that machine can't listen on 192.0.2.1:"),
     ],
 )

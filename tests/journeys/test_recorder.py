@@ -40,7 +40,7 @@ def test_requests_during_the_load_count(recorder):
         ask(recorder, ready)
     found = recorder.measured(END + 1)
     assert (found["planned"], found["sent"], found["completed"], found["ok"]) == (2, 2, 2, 2)
-    # Answered within the time were the first two: for these the servers used what they used in it.
+    # The first two were answered within the time, and use the servers' CPU time in it.
     assert found["rate"] == 0.2
     assert found["billed"] == 2
     assert found["duration_s"] == 10.0
@@ -205,7 +205,7 @@ def reasons(result):
     return {flag.reason for flag in validity.judge(Evidence(), result)}
 
 
-# From a server that has nothing to do to one that is asked for five times what it can.
+# From an idle server to a server with five times the load that it can sustain.
 @pytest.mark.parametrize(("users", "answer_s"), [(1, 0.01), (64, 0.001), (64, 0.01), (64, 0.02), (200, 0.02)])
 def test_arithmetic_matches_the_server(users, answer_s):
     simulation = Simulation(users, answer_s)

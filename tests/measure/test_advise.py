@@ -104,7 +104,7 @@ def test_impossible_search_is_refused(make, says):
 def test_shipped_grid_takes_under_an_hour():
     found = search.of_study(studies.load("workers-and-threads"), 3600.0)
     assert len(found.study.entries) == 100
-    assert found.study.tests[0].pace.connections == 100  # nobody is short of connections
+    assert found.study.tests[0].pace.connections == 100  # no candidate lacks connections
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_held_connections_are_interleaved(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
-    # Each waits for a second, where nothing is lost; a connection may take as long as any request.
+    # Each waits for a second if nothing is lost. A connection may take as long as any request.
     assert bench_of.engine.graces == [None] * 2 + [1.0] * 2 * 3
 
 

@@ -86,7 +86,7 @@ def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, fold
 def test_invalid_trial_is_repeated_once(begin, trials, interleave):
     trials.invalid = {(2, 1), (3, 1), (3, 2)}
     assert run(begin(interleave=interleave))
-    # What is invalid in a block is repeated when the rest of it has been measured.
+    # Invalid trials are repeated at the end of their block.
     assert trials.attempts == [(1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (3, 2)]
 
 
@@ -127,7 +127,7 @@ def test_blocks_are_added_until_precise(begin, trials, folder):
     run(execution)
     kept = Run.open(folder)
     record = kept.record
-    assert record.study.blocks >= 8  # few blocks are alike by chance
+    assert record.study.blocks >= 8  # a few blocks agree by chance
     assert record.study.blocks % 2 == 0
     assert len(trials.ran) == len(record.order) == 2 * record.study.blocks
     assert record.order[: len(before)] == before

@@ -65,7 +65,7 @@ def test_every_second_round_is_mirrored(run, bench_of):
     assert [seconds for _, _, seconds in throughput] == [0.5] * 6
     assert all(settle > 0 for _, settle, _ in bench_of.engine.slices)
     for first, second in (rounds(latency), rounds(throughput)):
-        assert len(set(first)) == 3  # each on a port of its own
+        assert len(set(first)) == 3  # each on a separate port
         assert second == first[::-1]
     # All are sent the same random moments.
     open_loops = [load for load in bench_of.engine.loads if load.rate]
@@ -78,7 +78,7 @@ def test_every_second_round_is_mirrored(run, bench_of):
 
 def test_idle_cpu_time_is_recorded(run):
     assert all(trial.evidence.idle_cpu is not None for trial in run().values())
-    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it disturbs nobody
+    assert run(setups=["gunicorn"])["gunicorn", "latency"].evidence.idle_cpu is None  # it doesn't disturb others
 
 
 def test_another_attempt_has_another_order(run, bench_of):
@@ -93,7 +93,7 @@ def test_another_attempt_has_another_order(run, bench_of):
 def test_other_hosts_are_checked_each_slice(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
-    # One look after another, a second passes there, of which others take a fifth.
+    # Between two observations a second passes, and others take a fifth of it.
     host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]

@@ -38,10 +38,10 @@ def test_processes_are_seen_during_load(tmp_path):
     threading.Event().wait(0.3)
     seen = watch.observed()
     assert {tuple(sample.cores) for sample in seen.cpu} == {("web",)}
-    assert seen.origin is None  # there is none
+    assert seen.origin is None  # it doesn't exist
     watch = LoadWatch(Local(), running)
     watch.prepare()
-    assert watch.observed() == Meanwhile()  # a load that never begins
+    assert watch.observed() == Meanwhile()  # a load that never starts
 
 
 @pytest.fixture

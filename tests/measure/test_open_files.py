@@ -22,7 +22,7 @@ def limit(monkeypatch):
     ("kind", "keys", "held"),
     [
         ("throughput", {"connections": 10_000}, 10_000),
-        ("throughput", WAITING, 20_000),  # each has one to the origin
+        ("throughput", WAITING, 20_000),  # each has a connection to the origin
         ("latency", {"rate": 5000}, 0),
         ("idle", {"connections": 2000}, 2000),
         ("broadcast", {"rate": 10, "receivers": 300, "publishers": 2}, 302),

@@ -29,7 +29,7 @@ THREE = """setups = [
     "daphne-ipc",
     {setup = "daphne-ipc", label = "nowhere", env = {IPC_DIR = "/proc/nowhere"}},
 ]"""
-# What another program on the machine that runs the tests can bring about.
+# Effects of other programs on the machine that runs the tests.
 DISTURBED = {"cores_taken", "cores_disturbed", "send_lag", "generator_busy", "shared_core"}
 
 
@@ -90,7 +90,7 @@ def test_run_continues_after_failed_setup(cli, study, folder):
 
 @pytest.mark.exhaustive
 def test_ctrl_c_keeps_resumable_trials(cli, study, folder):
-    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # much is left, however late this test goes on
+    study.write_text(STUDY.replace("blocks = 2", "blocks = 4"))  # most of it is left, even if this test is late
     process = cli.start("run", study, "--output", folder, "--ignore-busy")
     wait_for(lambda: (folder / "trials").is_dir() and trials(folder), "no first trial")
     time.sleep(0.3)
@@ -153,7 +153,7 @@ def test_next_run_ends_abandoned_processes(cli, study, folder, tmp_path):
 def test_kill_9_loses_no_written_trial(cli, study, folder):
     """The run is killed at random moments and resumed. Written trials stay, and the others are measured."""
     seed = int(os.environ.get("KILL_SEED") or secrets.randbelow(2**32))
-    print(f"KILL_SEED={seed}")  # pytest shows it where this fails
+    print(f"KILL_SEED={seed}")  # pytest shows it if the test fails
     moments = random.Random(seed)
     study.write_text(STUDY.replace("blocks = 2", "blocks = 3"))
     arguments = ("run", study, "--output", folder, "--ignore-busy")
@@ -168,7 +168,7 @@ def test_kill_9_loses_no_written_trial(cli, study, folder):
         cli.wait_until_nothing_runs()
         found = trials(folder)
         assert len(found) >= written
-        assert all(trial in found for trial in kept)  # among them, what is measured again of what was spoiled
+        assert all(trial in found for trial in kept)  # including the repeated trials
         kept = found
         arguments = ("run", "--resume", folder, "--ignore-busy")
     assert kept

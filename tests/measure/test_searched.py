@@ -18,7 +18,7 @@ from tests.fixtures.bench import a_block, measure
 from tests.fixtures.conversations import SEARCHES, holding
 from tests.fixtures.results import good_result, histogram_of
 
-HOLDS = 5000.0  # of what is counted, per second
+HOLDS = 5000.0  # counted events per second
 STREAMS = 37
 SLOW, FAST = dict.fromkeys(NOTHING, 500.0), dict.fromkeys(NOTHING, 5.0)
 
@@ -66,7 +66,7 @@ def test_capacity_is_in_counted_units(search, bench_of, kind):
     assert test.why_unknown(trial) == ""
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
-    # The figures next to it are those of the probe that confirmed it.
+    # The figures next to it are from the confirming probe.
     per_send = bench_of.engine.loads[0].counts_each
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 

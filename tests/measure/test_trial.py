@@ -155,7 +155,7 @@ def test_work_around_the_load_costs_nothing(run, bench_of):
     used = [1.0]
     bench_of.host.usage = lambda parts, folder: {7: Usage("web", "server", 7, used[0], 30.0, 30.0, 0)}
     bench_of.engine.meanwhile = lambda load: used.append(used.pop() + 2.0) or {}
-    bench_of.engine.closing = lambda: used.append(used.pop() + 100.0)  # what is under way at the end is worked off
+    bench_of.engine.closing = lambda: used.append(used.pop() + 100.0)  # outstanding requests are answered at the end
     [process] = run("throughput").processes
     assert process.cpu_s == 2.0
 

@@ -107,7 +107,7 @@ def test_a_mistake_gets_one_line(mix, asked, says):
 
 @pytest.mark.servers
 def test_slow_url_is_awaited_briefly(server):
-    # Each probe is begun after three answers of 0.3 s: pytest would not wait for one more that does not come.
+    # Each probe starts after three answers of 0.3 s. pytest wouldn't wait for a missing answer.
     search = search_of(f"{server.url}/after/300", "p50<2s", 40.0, timeout="600s")
     probed, seconds = [], []
     found = urls.find_capacity(search, probed.append, seconds.append)

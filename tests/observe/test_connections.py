@@ -84,7 +84,7 @@ def test_leaked_connections_are_counted(measured, leaking):
     assert gauges["connections opened"] == [REQUESTS]
     left = gauges["connections left"][-1]
     assert left - gauges["connections"][0] == REQUESTS // LEAKS_ONE_IN
-    # psycopg begins a transaction with the first query; the last connections may have come after the last look.
+    # psycopg starts a transaction with the first query. The last connections may be newer than the last reading.
     assert left // 2 < gauges["connections idle in transaction"][-1] <= left
     assert gauges["connections refused"] == [0]
     assert not trial["evidence"]["service_failed"]  # its processes end with their connections

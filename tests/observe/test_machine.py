@@ -72,7 +72,7 @@ def test_other_load_excludes_interrupts(busy):
     assert other_load.moment([0, 1], [Part("gone", gone.pid)]) == seen
     before = other_load.moment([0, 1], [ME]).programs_s
     assert before < seen.programs_s
-    # What was started and has ended is ours as well.
+    # Processes that we started and that have ended are ours, too.
     subprocess.run([sys.executable, "-c", BURN], check=True)
     assert before - other_load.moment([0, 1], [ME]).programs_s > 0.1
     alone = Part("harness", os.getpid(), alone=True)
@@ -100,7 +100,7 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
             Takers((Taker("program 7", 7, 0.75),)),
         ),
         (look(0.0, {}, 100.0), look(2.0, {}, 100.0, steal_s=1.0), Takers(steal=0.5)),
-        # What began and ended meanwhile is what is missing of the sum.
+        # Processes that started and ended in between make up the rest of the sum.
         (
             look(0.0, {OURS: 0.0}, 100.0),
             look(1.0, {OURS: 0.25, BEGUN: 0.25}, 101.0, ours=(OURS, BEGUN)),

@@ -43,7 +43,7 @@ def test_missing_samples_are_outside_python(process):
 def test_idle_process_leaves_remainder_unknown(process):
     idle = process(busy=False)
     assert sizes([idle]) == sizes([process()], [idle]) == {SERVER: 0.75, VIEW: 0.25}
-    assert sizes([idle, process(stacks=None)])[NATIVE] == pytest.approx(1000 / 1800)  # all of what is not Python's
+    assert sizes([idle, process(stacks=None)])[NATIVE] == pytest.approx(1000 / 1800)  # everything outside Python
 
 
 def test_share_covers_all_rounds(process):

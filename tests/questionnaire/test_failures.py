@@ -72,7 +72,7 @@ def test_a_redis_that_restarts(database, own_redis, log, engine, afterwards, ans
         own_redis.stop()
         response = browser.client.get(browser.base + "household/")
         assert unavailable(response)
-        assert "sessionid" not in response.cookies  # a session that may come back is nobody's to end
+        assert "sessionid" not in response.cookies  # a session that may come back isn't deleted
         assert len(log()) == 1
         own_redis.start()
         assert browser.get("household/").page == afterwards

@@ -108,7 +108,7 @@ def test_overloaded_setups_share_a_sentence(build_run):
 
 
 def test_what_finds_no_room_is_counted(build_run):
-    # Another page each, lest they be reported as the steps of one curve.
+    # Each has another page, so that they aren't reported as one curve.
     asked = {"rate": 300, "duration": "10s"}
     tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))

@@ -75,12 +75,12 @@ def wait(running):
 @pytest.mark.servers
 def test_two_workers_work_concurrently(running):
     assert all(part.charged for part in running.parts())
-    # Healthy is only what has all of its workers.
+    # A setup is healthy only if all of its workers run.
     found = [one.name() for one in processes(running) if one.name() != "nginx"]
     assert len(found) == PROCESSES[running.setup.name], found
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(wait, [running] * 8)) == {200}, running.logs()
-    # Each process that runs Django counts its requests in a file of its own.
+    # Each process that runs Django counts its requests in a separate file.
     instances = 2 if "rolling" in running.setup.renews else 1
     assert 1 <= len(list(running.folder.glob("requests-*"))) <= 2 * instances
 
@@ -90,7 +90,7 @@ def test_connection_stays_open_if_supported(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
-        addresses.add(client.sock and client.sock.getsockname())  # None where the answer closed it
+        addresses.add(client.sock and client.sock.getsockname())  # None if the answer closed it
         time.sleep(0.1)
     # With more than one thread Gunicorn takes another worker than that which cannot.
     assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)

@@ -25,7 +25,7 @@ def workers(running):
     first = {program.pid for program in running._servers()}
     found = set()
     for one in processes(running):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it was replaced meanwhile
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have been replaced
             if one.ppid() in first and one.memory_info().rss > 20e6:
                 found.add(one.pid)
     return found

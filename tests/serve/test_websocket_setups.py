@@ -57,5 +57,5 @@ def test_refused_compression_is_reported(running):
         WebsocketClient(running.url, dataclasses.replace(opening, headers=offered)).close()
         agreed = False
     except Refused as refused:
-        agreed = refused.status == 101  # to what this client cannot do
+        agreed = refused.status == 101  # to a request that this client can't send
     assert ("compression" in running.setup.cannot) != agreed

@@ -15,7 +15,7 @@ from loadtests.setups import needs, redis, services
 from loadtests.setups.variants import parse
 
 SETUPS = setups.known()
-# Peers with an envelope of their own.
+# Peers with their own envelope.
 DIALECTS = {
     "python-socketio": "socket.io",
     "socketio": "socket.io",
@@ -23,7 +23,7 @@ DIALECTS = {
     "action-cable": "action-cable",
     "action-cable-redis": "action-cable",
 }
-# Where the servers run, by the stack.
+# The environment of the servers, by stack.
 DIRECTORIES = {"": "%(ENV_APP_DIR)s", "2016": "%(here)s/../../stacks/2016/project"}
 PROGRAM = {
     "autostart": "false",
@@ -50,7 +50,7 @@ def test_websocket_setup_names_its_protocol():
     speaking = {name: setup.dialect for name, setup in SETUPS.items() if setup.dialect}
     assert {name: dialect for name, dialect in speaking.items() if dialect != "plain"} == DIALECTS
     assert {"uvicorn-channels", "uvicorn-websocket", "ws"} <= set(speaking)
-    # A consumer of Channels is nothing that a peer could have.
+    # A peer can't have a consumer of Channels.
     assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 

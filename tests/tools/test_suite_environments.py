@@ -29,7 +29,7 @@ def test_threads_that_need_the_same_environment_create_it_once(environments, mon
         if command[1] == "venv":
             if len(commands) > 1:
                 another_came.set()
-            another_came.wait(0.2)  # without a lock, another thread creates the environment meanwhile
+            another_came.wait(0.2)  # without a lock, another thread creates the environment at the same time
             command[-1].mkdir(exist_ok=True)
 
     monkeypatch.setattr(subprocess, "run", run)

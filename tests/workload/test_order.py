@@ -26,7 +26,7 @@ def test_each_request_has_its_share(weights):
     assert counts.total() == CYCLE
     for index, weight in enumerate(weights):
         exact = CYCLE * weight / sum(weights)
-        # What is so rare that it has none of a cycle gets one all the same, at the cost of the others.
+        # A request that is too rare for a cycle still gets one place, at the cost of the others.
         assert counts[index] == 1 if exact < 1 else abs(counts[index] - exact) < 1 + len(weights) * exact / CYCLE
     sent = Counter()
     share = [count / CYCLE for count in shares(weights, CYCLE)]

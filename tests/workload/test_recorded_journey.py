@@ -158,7 +158,7 @@ def test_recorded_text_is_never_executed(visit):
     tree = ast.parse(visit(*steps, name='"""import os.har').text)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert {call.attr for call in calls if isinstance(call, ast.Attribute)} <= {"get", "post", "think"}
-    assert len(tree.body) == 4  # what it says of itself, two imports, the class
+    assert len(tree.body) == 4  # its docstring, two imports, the class
     assert tree.body[-1].name == "ImportOs"
 
 

@@ -49,7 +49,7 @@ def test_search_doubles_bisects_confirms():
     assert seconds[Purpose.BISECT] == sorted(seconds[Purpose.BISECT])
     assert set(seconds[Purpose.BISECT]) == {4.0, 6.0}
     assert set(seconds[Purpose.CONFIRM]) == {SearchPlan().long_s}
-    # What passed a long probe is the result, and what failed is just above.
+    # The result passed a long probe, and the failed rate is just above.
     outcomes = {(one.probe.rate, one.probe.purpose): one.judgement.outcome for one in found.records}
     assert outcomes[found.rate, Purpose.CONFIRM] is Outcome.PASS
     assert found.above == min(rate for (rate, _), outcome in outcomes.items() if outcome is Outcome.FAIL)
@@ -117,7 +117,7 @@ def test_limit_of_the_rate_is_named(answer, plan, rate, above, limited_by, sente
 def test_percentile_sets_the_probe_duration():
     found = run(up_to(30), SearchPlan(requests=1000))
     assert found.rate == pytest.approx(30, rel=0.031)
-    # What leads near the capacity is shorter: a wrong step is mended by those that confirm.
+    # The first probes are shorter, because the confirming probes correct a wrong step.
     share = {Purpose.DOUBLE: 0.2, Purpose.BISECT: 0.5, Purpose.CONFIRM: 1.0}
     shortest = {Purpose.DOUBLE: 2.0, Purpose.BISECT: 4.0, Purpose.CONFIRM: 30.0}
     for record in found.records:

@@ -46,7 +46,7 @@ def test_interval_uses_only_last_round():
         return wobbling(one, block) * (10 if one == "b" and block < 4 else 1)
 
     outcome = play(Halving("abcde", 1), lucky_at_first)[1]
-    # All rounds together speak for b; the last one, which flatters nobody, surely does not.
+    # All rounds together favour b. The last round, which isn't biased, doesn't.
     assert (outcome.pick, outcome.runner_up) == ("a", "b")
     assert outcome.ratio == pytest.approx(1 / 0.9, rel=0.03)
     assert outcome.low > 1

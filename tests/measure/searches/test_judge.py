@@ -11,7 +11,7 @@ OBJECTIVES = {
     "deliveries": parse("lag p99<100ms", OF_DELIVERIES),
     "streams": parse("delay p99<100ms, p99<500ms", OF_STREAMS),
 }
-ANSWERED = 9995  # of 10,000, of which five are under way
+ANSWERED = 9995  # of 10,000, five of them in flight
 
 
 def measured(p99=20.0, ok=10_000, errors=0, backlog=(5,) * 10, delay_p99=20.0, **seen):
@@ -120,5 +120,5 @@ def test_hopeless_probe_is_lost_early():
         ([second(1000, 989, errors=11)], "11 errors by second 1, at most 10"),
     ):
         assert lost(seconds, 1000, 10, OBJECTIVE) == why
-    # How long publishing takes says nothing of a lag.
+    # The time to publish isn't a lag.
     assert lost(timeline([1000]), 1000, 10, OBJECTIVES["deliveries"]) is None

@@ -184,7 +184,7 @@ def test_lag_of_reading_is_unknown(broadcast):
     everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
     assert known(0.9, 0.9) == everything
     assert known(1.1, 1.1) == {"last_p50_ms"}
-    # Of ten receivers, the last is as late in the middle as one reading in fifteen is.
+    # The median of the last of ten receivers is as late as one reading in fifteen.
     assert known(0.1, 2.04, share=0.05) == everything
     assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 
@@ -193,7 +193,7 @@ def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
     # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
-    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # an older run has none of those
+    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # an older run doesn't have them
 
 
 def test_sustained_broadcast_counts_deliveries(broadcast):

@@ -90,7 +90,7 @@ def test_changed_seconds_count_after_start(tried):
     assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not its doing
     assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # throughout, from when it is known what is usual
     assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
-    assert disturbed_s(tried(t=2.0)) is None  # two seconds do not tell what is usual
+    assert disturbed_s(tried(t=2.0)) is None  # two seconds don't show the normal values
 
 
 def test_downtime_is_median_of_trials(tried):

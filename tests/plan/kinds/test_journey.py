@@ -116,7 +116,7 @@ def test_cost_belongs_to_a_journey():
     assert "rps" not in of_its_own
     assert test.has_metric(kinds.metric("redis_cpu_ms_per_journey"))
     assert not test.has_metric(kinds.metric("redis_cpu_ms_per_request"))
-    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # known as well where no journey came to its end
+    assert test.has_metric(kinds.metric("cpu_ms_per_request"))  # also known without a completed journey
 
 
 def searching(where="s.toml", **keys):

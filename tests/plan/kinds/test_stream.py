@@ -58,7 +58,7 @@ def test_clients_may_leave_or_read_slowly():
     slow = load.slow_streams
     assert slow.request.path == "/either/events?events=40&every=50&size=100000"
     assert (slow.count, slow.pause_s, slow.leave_s, slow.body) == (5, 3, None, None)
-    assert load.grace_s == pytest.approx(7)  # until the slow ones have read what is left
+    assert load.grace_s == pytest.approx(7)  # until the slow clients have read the rest
     assert found.description.startswith(
         "100 streams of 40 events (/either/events, one every 50 ms) and GET / meanwhile, clients leaving after 1 s, "
         "5 slow clients next to them"

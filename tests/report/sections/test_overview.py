@@ -50,7 +50,7 @@ def test_calibration_of_machines_is_reported(results_of, other_host):
     redis = HostConditions("ssh://redis", False, 0.0, 0, None, (0.3, 0.3))
 
     def observed(trial):
-        # What has failed knows of the servers' machine alone.
+        # Failed trials know only the servers' machine.
         hosts = (here, redis) if trial.label == "gunicorn" else ()
         return with_evidence(trial, calibration_s=(0.1, 0.1), other_hosts=hosts)
 

@@ -49,7 +49,7 @@ def test_recovery_times_are_in_verdicts(results):
     [table] = section(page, "verdicts").tables
     [row] = table.rows
     assert texts(row[:3]) == ["uvicorn", "time to recover", "×0.43"]
-    assert row[4].text.startswith("4.47 s, 10.5 s of gunicorn")  # of the two blocks, one of which takes a second more
+    assert row[4].text.startswith("4.47 s, 10.5 s of gunicorn")  # of the two blocks; one block takes a second longer
     [table] = section(page, "recovery").tables
     assert [texts((row[0], row[1], *row[4:])) for row in table.rows] == [
         ["uvicorn", "4.47", "1,005", "135", "0", "2"],

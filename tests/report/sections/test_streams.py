@@ -52,7 +52,7 @@ def test_streams_appear_next_to_other_requests(results):
     assert (loop["broken"], threads["broken"], loop["no event"], threads["no event"]) == ("10", "0", "0", "320")
     assert loop["p90, ms"] == "10.5"
     assert (loop["others failed"], threads["others failed"]) == ("0", "1,600")
-    # Where a percentile was not reached the unit is behind the others.
+    # If a percentile wasn't reached, the unit follows the others.
     answers = [found.answer for found in page.findings]
     assert any(re.search(r" ms[ ,].*gunicorn not reached\b(?! ms)", answer) for answer in answers), answers
     assert not any("not reached ms" in answer for answer in answers)

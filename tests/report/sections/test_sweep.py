@@ -13,7 +13,7 @@ from loadtests.report.sections import sweep as sweeps
 from tests.fixtures.pages import column, page_of
 from tests.report.changed import replaced, resaved
 
-SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # than the best, whatever the threads
+SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # than the best, with any number of threads
 MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
 
 
@@ -110,7 +110,7 @@ def test_each_measure_has_a_map(swept):
 
 def test_similar_cells_have_similar_colours(swept):
     found = swept(noise=0.01)
-    assert advised(found).startswith("4 workers × ")  # what is surely slower is not advised, however cheap
+    assert advised(found).startswith("4 workers × ")  # a setup that is surely slower isn't advised, even if it is cheap
     rate, p99 = drawn(found, "sweep-throughput"), drawn(found, "sweep-latency")
     one, four = rate["1w-1t"]["fill"], rate["4w-1t"]["fill"]
     assert one != four

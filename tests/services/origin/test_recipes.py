@@ -12,7 +12,7 @@ from loadtests.services.origin.player import Player, Stocked
 from tests.fixtures import hostile
 from tests.fixtures.schemas import changed
 
-# The one of the load test that asked for a slow origin, but for the address that it passes on from.
+# The recipe of the load test with a slow origin, except the fetched address.
 ORIGINAL = [
     {
         "stages": [{"status": 200, "latency": "1s", "at": 0}],

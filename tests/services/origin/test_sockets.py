@@ -31,7 +31,7 @@ def test_kept_connections_are_counted(play):
 
 
 def test_sent_headers_include_guessed_type(ask):
-    bbc_s = {"connection": "keepalive", "cache-control": "private, max-age=0, no-cache"}  # as its documentation has it
+    bbc_s = {"connection": "keepalive", "cache-control": "private, max-age=0, no-cache"}  # as in its documentation
     recipes = [
         {"route": "/page", **stage()},
         {"route": "/json", **stage(), "body": '{"a": 1}'},

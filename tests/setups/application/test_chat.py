@@ -34,7 +34,7 @@ warmup = "200ms"
 """
 JOINING = ("--ws-first", '{"join": "$ROOM"}', "--ws-ready", '"joined"')
 TALKING = ("--ws-path", "/ws/chat/", "--ws-send", '{"text": "$ID"}')
-# What a project may ask of whoever opens a connection.
+# A project can require a cookie and a header.
 GUARD = """
 class Guarded(Chat):
     async def connect(self):

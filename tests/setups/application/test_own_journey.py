@@ -122,7 +122,7 @@ def test_form_login_stores_no_password(cli, run):
     assert all(one["ok"] > 0 for one in result["requests"])
     assert result["journeys"]["completed"] > 0
     assert record["study"]["tests"][0]["sign_in"] == {"login": "/admin/login/?next=/admin/", "user": "ada"}
-    assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin, which is shown to ada alone
+    assert [one["status"] for one in record["contract"]["users"]] == [200]  # the admin, which only ada can see
 
 
 def test_cookie_logs_users_in(cli, run, site):

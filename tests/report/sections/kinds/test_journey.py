@@ -62,7 +62,7 @@ def test_section_shows_requests_with_journeys(results):
     # The 99th percentile of GET is the mean of 50.5 and 51.0; journeys a minute are that of 290 and 280 in 10 s, each.
     assert rows_of(tables["journey-users"])["gunicorn"][3:7] == ["50.7", "101", "1,710", "100"]
     assert rows_of(tables["whole-users"])["gunicorn"][1:] == ["570", "0", "12.2", "24.4", "–", "60", "62"]
-    # The arithmetic of the closed loop stands next to the measured rate.
+    # The formula's rate is next to the measured rate.
     assert rows_of(tables["loop-users"])["gunicorn"][1:] == ["64", "700", "15.0", "89.5", "89.0", "+0.6%"]
     routes = by_two(tables["routes-users"])
     assert routes["GET name", "gunicorn"] == ["9.13", "18.3", "27.4", "45.7", "–", "4,000", "0"]
