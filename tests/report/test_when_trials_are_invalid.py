@@ -84,9 +84,9 @@ def test_attempts_without_result_leave_figures(build_run):
 
 def test_noise_floor_needs_a_copy(page):
     shape = {"aa": True, "tests": ("latency", "throughput"), "blocks": 4}
-    assert "and outside the machine's noise floor;" in page(**shape).certainty
+    assert "and outside the machine's noise floor." in page(**shape).certainty
     certainty = page(**shape, name="b", lost=lost(("gunicorn-again",), range(1, 5))).certainty
-    assert "and, where it is known, outside the machine's noise floor;" in certainty
+    assert "and, where it is known, outside the machine's noise floor." in certainty
 
 
 def test_blocks_count_if_used(page):

@@ -35,7 +35,7 @@ def what_to_choose(swept: SweepResults) -> str:
         ]
         return f"It depends on the measure, for no cell is within noise of the best in all: {series(best)} look best."
     unknown = [measure.name for measure in swept.measures if measure not in swept.known_measures]
-    without = f" Not known, for the trials are too short: {series(unknown)}." if unknown else ""
+    without = f" Unknown, because the trials are too short: {series(unknown)}." if unknown else ""
     return f"{_standing(swept, choice)}{_memory(swept, choice)}.{without} Set {environment(swept.env[choice])}"
 
 
