@@ -67,8 +67,7 @@ class Joining(Protocol):
 
 
 Others = tuple[Address, ...] | Joining
-"""Where parts of a load are made outside this process: on machines over SSH, in one process each; or by workers that
-come, which then make all of it."""
+"""The machines over SSH that each make a part of a load, or the external workers, which make all of it."""
 
 
 class Engine(Protocol):

@@ -34,7 +34,7 @@ class GeneratorProcess:
     ahead_ms = 0.0
     """Its clock minus this process's."""
     start_in_s = START_IN_S
-    """How long beforehand it must know its start."""
+    """The seconds before its start at which it must know it."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         self.popen = popen

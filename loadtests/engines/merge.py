@@ -30,7 +30,7 @@ from loadtests.records.result import ERROR_KINDS, FIGURES, NOTHING, PERCENTILES,
 from loadtests.workload import Request, Users
 
 Part = Mapping[str, Any]
-"""What one process measured, of one thing."""
+"""The measurements of one process."""
 Spreads = dict[str, "Spread"]
 
 COUNTS = ("planned", "sent", "completed", "ok")

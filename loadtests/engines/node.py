@@ -121,7 +121,7 @@ class NodeLoad:
         self._slices = 0
         self._measured_s = 0.0
         self.parts: list[Event] = []
-        """What each process measured (``Measured`` in generator/types.ts), once there is a result."""
+        """The measurements of each process (``Measured`` in generator/types.ts), after the load."""
 
     def step(self) -> None:
         self._send({"step": True})

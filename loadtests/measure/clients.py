@@ -119,8 +119,8 @@ class Clients:
         if not self.others:
             return load
         if load.processes > 1:
-            where = "--expect-workers each worker" if self.workers else "--clients each machine"
-            raise UserError(f"with {where} has one injector; leave out injectors")
+            where = "with --expect-workers, each worker" if self.workers else "with --clients, each machine"
+            raise UserError(f"{where} uses one injector; leave out injectors")
         # Each user has a connection, so the number of connections must be at least the number of parts.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)

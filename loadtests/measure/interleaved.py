@@ -41,7 +41,7 @@ MAX_TIMED = 8  # the number of requests in a mix whose response time at rest is 
 ANSWERED_WITHIN_S = 10.0
 
 OnStep = Callable[[str, float], None]
-"""Is called with what begins now, and about how many seconds that takes."""
+"""Called with the name of the next step, and its estimated seconds."""
 
 
 def run_interleaved(
@@ -82,7 +82,7 @@ class _Measured:
     observations: list[LoadObservation] = dataclasses.field(default_factory=list)
     slices: list[WatchedSlice] = dataclasses.field(default_factory=list)
     in_vain: int = 0
-    """How many slices waited in vain for what was outstanding."""
+    """The number of slices that waited without success for outstanding requests."""
 
 
 @dataclasses.dataclass

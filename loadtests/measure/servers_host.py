@@ -111,11 +111,11 @@ def _software(host: Ssh) -> Iterator[MachineFinding]:
         yield ok(f"Python {ours} on both")
     else:
         fix = "the servers use theirs; to change it, run hosts prepare --python PATH"
-        yield warning(f"Python {theirs} there, {ours} here", fix)
+        yield warning(f"Python {theirs} on the host, {ours} on this machine", fix)
     there, here = host.versions()["packages"], machine.versions()["packages"]
     other = sorted(name for name in there.keys() & here.keys() if there[name] != here[name])
     if other:
-        named = series([f"{name} {there[name]} there, {here[name]} here" for name in other[:MAX_NAMED]])
+        named = series([f"{name} {there[name]} instead of {here[name]}" for name in other[:MAX_NAMED]])
         more = f" and {len(other) - MAX_NAMED} more" if len(other) > MAX_NAMED else ""
         yield warning(f"other versions: {named}{more}", "run make setup on this machine, hosts prepare for the other")
     else:

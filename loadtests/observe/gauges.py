@@ -26,7 +26,7 @@ NAMES = (IN_USE, WAITING)
 FILES = "pool-*"  # by process id
 
 Series = dict[str, tuple[Reading, ...]]
-"""The readings by the name of a gauge: seconds after the load's begin, and the value."""
+"""The readings by the name of a gauge: seconds after the start of the load, and the value."""
 
 
 class GaugeFiles:

@@ -96,8 +96,8 @@ def _notes(plan: Plan, rounds: Sequence[ProfileRound]) -> list[str]:
     idle = dict.fromkeys(one.role for each in rounds for one in each.processes if one.stacks and not one.busy)
     for role in idle:
         notes.append(
-            f"{role} was often idle. The kernel's tick misses part of its CPU time then, so what is outside Python "
-            "is unknown. More load or a quieter machine keeps it busy."
+            f"{role} was often idle. The kernel's tick then misses a part of its CPU time, so the share outside "
+            "Python is unknown. Use more load or a quieter machine."
         )
     foreign = dict.fromkeys(
         (process.role, process.name) for one in rounds for process in one.processes if process.stacks is None

@@ -225,7 +225,7 @@ def _joined(path: str, key: str) -> str:
 def _unknown_key(key: str, known: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     nearest = f"did you mean {near[0]}? " if near else ""
-    return f"is not a key here; {nearest}allowed: {', '.join(sorted(known))}"
+    return f"is not a known key; {nearest}allowed: {', '.join(sorted(known))}"
 
 
 _ERROR = re.compile(r"(?P<what>.*?)(?: - at (?P<of_key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
@@ -253,7 +253,7 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
     if match["of_key"]:
         value = _key_in_error(error, values, keys, kind)
         inner = next(one.key_type for one in _options(inner) if isinstance(one, inspect.DictType))
-        return f"{prefix}{_joined(path, value)}: is not a name here; {allowed(inner)} is needed"
+        return f"{prefix}{_joined(path, value)}: is not a valid name; {allowed(inner)} is needed"
     return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: is {quoted(value)}; {allowed(inner)} is needed"
 
 

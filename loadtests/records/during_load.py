@@ -55,14 +55,14 @@ class Deployment:
     ]
     replaced: Annotated[Count, about("Processes of the setup that ended.")]
     before_mb: Annotated[Amount, about("Memory of its processes before, in MB.")]
-    after_mb: Annotated[Amount, about("Memory of those after the load.")]
+    after_mb: Annotated[Amount, about("Memory of its processes after the load, in MB.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Meanwhile:
     """Observations during the measured load."""
 
-    cpu: Annotated[tuple[CpuSample, ...], about("A row a second; empty for too short a load.")] = ()
+    cpu: Annotated[tuple[CpuSample, ...], about("A row for each second. Empty if the load is too short.")] = ()
     origin: Annotated[OriginObservation | None, about("The setup's origin, if any.")] = None
     deployment: Annotated[
         Deployment | None, about("The replacement of the server's processes, if the test has one.")

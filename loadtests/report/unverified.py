@@ -19,8 +19,8 @@ def sentences(results: Results) -> Iterator[str]:
     if not any(cell.unverified for cell in results.cells.values()):
         return
     yield (
-        "In brackets: unverified. Contention or the generator spoiled every trial that a figure is of; it is not "
-        "ranked. To settle it, stop other programs and measure again."
+        "In brackets: unverified. Contention or the generator spoiled every trial of such a figure, so it isn't "
+        "ranked. For a result, stop other programs and measure again."
     )
     yield from _in_spite_of_it(results)
 

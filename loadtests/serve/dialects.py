@@ -37,7 +37,7 @@ class Dialect:
             ValueError: If the server sends an unexpected message.
         """
         if endpoint.startswith("rooms") and (first := self.payload(client.text())) != "joined":
-            raise ValueError(f"a room begins with {first!r} and not with 'joined'")
+            raise ValueError(f"the first message of a room is {first!r} instead of 'joined'")
 
     def echo_request(self, payload: str) -> str:
         """Return the message that makes the echo send the payload back."""

@@ -119,7 +119,7 @@ def _await(client: WebsocketClient, awaited: str, after: str) -> None:
             received = client.text()
             if awaited in received:
                 return
-    came = f"what came last was {quoted(received)}" if received else "nothing came"
+    came = f"the last message was {quoted(received)}" if received else "nothing came"
     raise _Broken(f"{after}, and no message with {quoted(awaited)} in it came within {WITHIN_S:g} s; {came}")
 
 

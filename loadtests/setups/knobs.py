@@ -150,8 +150,8 @@ SERVERS = {
     "MAX_REQUESTS": _whole(1, MAX_REQUEST_COUNT),
     "MAX_REQUESTS_JITTER": _whole(1, MAX_REQUEST_COUNT),
     "ORIGIN_RECIPE": Knob(
-        "the name of a recipe that ships, or the absolute path of one that is right, is needed; `origin FILE` says "
-        "what is wrong with one",
+        "the name of an included recipe, or the absolute path of a valid recipe, is needed; `origin FILE` checks a "
+        "recipe",
         _is_recipe,
     ),
 }

@@ -33,7 +33,7 @@ def obstacle(name: str) -> str | None:
     bind = knobs.bind()
     if bind == LISTENS_ON:
         return None
-    return f"the stack of {name} has known vulnerabilities and listens on {LISTENS_ON} alone, not on BIND={bind}"
+    return f"the stack of {name} has known vulnerabilities and only listens on {LISTENS_ON}, not on BIND={bind}"
 
 
 def versions(names: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -111,7 +111,7 @@ class Setup:
     def unfit(self, variant: Variant) -> str | None:
         """Return why the variant doesn't change how the setup serves the project, or None if it does."""
         if self.stack or self.interface in ("node", "rack"):
-            return "it has packages of its own"
+            return "it has its own packages"
         if variant.is_hopless and self.interface != "asgi":
             return "hopless is for ASGI, and it is served otherwise"
         if variant.is_hopless and self.dialect and "channels" not in self.needs:
@@ -141,7 +141,7 @@ class Setup:
         """
         demands = set(demands)
         if self.dialect and HTTP in demands:
-            return "it is there for WebSockets, and is not asked over HTTP"
+            return "it only supports WebSockets, not HTTP tests"
         unmet = [CANNOT[word] for word in self.cannot if word in demands]
         unmet += [what for word, what in OFFERS.items() if word in demands and word not in self.offers]
         unmet += [what for word, (what, by) in DEMANDED.items() if word in demands and by.isdisjoint(self.renews)]

@@ -123,5 +123,5 @@ def parse_environment(texts: Sequence[str]) -> tuple[Variant, ...]:
     subjects = [one.subject for one in found]
     for one in found:
         if subjects.count(one.subject) > 1:
-            raise UserError(f"variant: two of them change {one.subject}; give each a setup of its own")
+            raise UserError(f"variant: two of them change {one.subject}; use a separate setup for each")
     return found

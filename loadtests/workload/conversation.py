@@ -76,7 +76,7 @@ class Conversation:
             raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
-                f"what is opened in steps are idle connections, one at least in each, not {self.steps} steps"
+                f"only idle connections are opened in steps, at least one in each, not in {self.steps} steps"
             )
         if not 1 <= self.size <= MAX_BYTES:
             raise UserError(f"a payload has from 1 to {MAX_BYTES:,} bytes, not {self.size}")

@@ -48,12 +48,10 @@ def text(found: WalkedJourney, file: Path) -> str:
 
 
 def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
-    yield f'"""A journey, made from {_plain(file.name)}: yours to read and to change before it is walked.'
+    yield f'"""A journey, made from {_plain(file.name)}: Read and edit it before you use it.'
     yield ""
-    about = (
-        "What users type is to be drawn from self.chance, and the checks are to be sharpened. What was typed when it "
-    )
-    yield from textwrap.wrap(f"{about}was recorded is in here.", WIDTH)
+    about = "Take the inputs of users from self.chance, and make the checks stricter. This file contains the recorded "
+    yield from textwrap.wrap(f"{about}inputs.", WIDTH)
     yield ""
     for remark in found.remarks:
         yield from textwrap.wrap(f"- {_plain(remark)}", WIDTH, subsequent_indent="  ")

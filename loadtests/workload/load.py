@@ -162,7 +162,7 @@ class Load:
         if talk is None:
             return
         if len(self.requests) != 1 or self.recorded:
-            raise ValueError("a conversation has one request, that of its handshakes")
+            raise ValueError("a conversation has exactly one request, for its handshakes")
         if (self.rate == 0) != self.only_holds:
             raise UserError(f"only idle connections have the rate 0; this is {talk.does} at {self.rate}")
         if talk.receivers:
@@ -265,7 +265,7 @@ def split(url: str) -> tuple[str, str]:
         shown = without_login(url)
         raise UserError(f"{shown!r} is not a URL that can be loaded; it should look like http://127.0.0.1:8000/")
     if "@" in parts.netloc:
-        raise UserError(f"{without_login(url)} is asked for with a user's name; send it as a header, Authorization")
+        raise UserError(f"{without_login(url)} contains a user name; send it in the header Authorization")
     return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 

@@ -66,7 +66,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequ
     rare = len(sendable) - sum(len(groups[key]) for key in chosen)
     remarks += left_out(f"to {plural(len(groups) - len(chosen), 'rarer URL')}; --max-requests keeps more", rare)
     if not chosen:
-        raise UserError(f"{what}: holds no request that can be sent" + "".join(f"; {remark}" for remark in remarks))
+        raise UserError(f"{what}: contains no request that can be sent" + "".join(f"; {remark}" for remark in remarks))
     try:
         requests = tuple(_request(groups[key], name) for key, name in zip(chosen, _names(chosen), strict=True))
     except UserError as error:

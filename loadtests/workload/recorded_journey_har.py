@@ -92,14 +92,14 @@ def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
         return "for static files"
     if entry.url.path in signing_in:
         path = shown(entry.url.path or "/")
-        return f"that sign in, at {path}: their password is not kept; run --login {path} signs users in"
+        return f"that sign in, at {path}: their password isn't kept; log users in with run --login {path}"
     if not 200 <= entry.status < FIRST_ERROR:
         return f"with the status {entry.status}" if entry.status >= FIRST_ERROR else "without a final answer"
     if not PATH.fullmatch(entry.path):
         return "with a path that is not percent-encoded"
     if entry.method == "POST" and entry.body and _fields(entry) is None:
         kind = shown(entry.content_type.partition(";")[0]) or "of no type"
-        return f"with a body that is no form ({kind}): write them by hand"
+        return f"whose body isn't a form ({kind}): write them by hand"
     return None
 
 
@@ -155,4 +155,4 @@ def _dropped(recorded: Iterable[HarEntry]) -> list[str]:
 def _replacements(replaced: Counter[str]) -> list[str]:
     if not replaced:
         return []
-    return [f"replaced by {REPLACED}, as it may be secret: {', '.join(replaced)}; write what is to be sent instead"]
+    return [f"replaced by {REPLACED}, as it may be secret: {', '.join(replaced)}; fill in the values"]

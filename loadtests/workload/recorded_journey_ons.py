@@ -36,9 +36,7 @@ def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
     known: set[str] = set()
     for number, step in enumerate(steps, start=1):
         if unknown := [name for name in holes(step.path) if name not in known]:
-            raise UserError(
-                f"{where}: request {number}: url: no redirect_route before it says what {{{unknown[0]}}} stands for"
-            )
+            raise UserError(f"{where}: request {number}: url: no earlier redirect_route defines {{{unknown[0]}}}")
         known |= set(holes(step.leads_to))
     schema = str(values.get("schema_name") or "")
     return WalkedJourney(tuple(following(steps)), tuple(_remarks(steps, schema)))
@@ -48,7 +46,7 @@ def _step(one: Any, where: str, number: int) -> WalkedStep:
     if not isinstance(one, dict):
         raise UserError(f"{where}: is {quoted(one)}; a request is needed, with {', '.join(KEYS)}")
     if wrong := [key for key in one if key not in KEYS]:
-        raise UserError(f"{where}: {quoted(wrong[0])} is not a key here; allowed: {', '.join(KEYS)}")
+        raise UserError(f"{where}: {quoted(wrong[0])} is not a known key; allowed: {', '.join(KEYS)}")
     method, leads_to, data = one.get("method"), one.get("redirect_route") or "", one.get("data") or {}
     if method not in ("GET", "POST"):
         raise UserError(f"{where}: method: is {quoted(method)}; GET or POST is needed")
@@ -85,9 +83,9 @@ def _remarks(steps: list[WalkedStep], schema: str) -> Iterator[str]:
     yield f"requests taken: {len(steps):,}"
     if schema:
         yield (
-            f"it was made for the schema {shown(schema)}: how a user is launched into that is not in the file; "
-            "write it at the beginning, or sign in with run --login"
+            f"the file for the schema {shown(schema)} doesn't contain the launch of a user; write it at the start of "
+            "the journey, or log in with run --login"
         )
     blind = sum(step.redirected and not step.leads_to for step in steps)
     if blind:
-        yield f"{blind:,} of the redirects may lead anywhere: the file does not say where they should"
+        yield f"{blind:,} of the redirects aren't checked, because the file doesn't contain their targets"

@@ -111,13 +111,13 @@ class Redaction:
         for option, names in (("--keep-header", self._keep.headers), ("--keep-field", self._keep.fields)):
             for name in names:
                 if name.lower() not in self._known:
-                    raise UserError(f"{option} {name}: nothing of this name is in the requests")
+                    raise UserError(f"{option} {name}: the requests don't contain this name")
         unreadable = plural(self._unreadable, "file or body", "files or bodies")
         return [
             *_named("dropped headers that may be secret", self._dropped, "--keep-header NAME keeps one"),
             *_named(
                 f"replaced by {REPLACED}, as it may be secret", self._replaced,
-                "--keep-field NAME keeps a field, --keep-paths those of paths",
+                "--keep-field NAME keeps a field, and --keep-paths the paths",
             ),
             *_named("kept though it may be secret", self._kept_secret, "keep the file to yourself"),
             *_named("kept headers", self._kept_headers, ""),

@@ -76,19 +76,19 @@ class Request:
         if self.method not in METHODS:
             raise UserError(f"method: is {self.method!r}; allowed: {', '.join(METHODS)}")
         if not self.path.startswith("/"):
-            raise UserError(f"path: is {self.path!r}; it must begin with '/'")
+            raise UserError(f"path: is {self.path!r}; it must start with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
         # After the checks of fields that may be part of the name, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
-            raise UserError("headers: Host is there twice; leave one out")
+            raise UserError("headers: Host occurs twice; leave one out")
         for name, value in self.headers:
             if not _TOKEN.fullmatch(name):
                 raise UserError(f"headers: {name!r} is not a header's name")
             if name.lower() in SENDERS_OWN:
-                raise UserError(f"headers: {name} is set by what sends the request; leave it out")
+                raise UserError(f"headers: {name} is set by the load generator; leave it out")
             if not _VALUE.fullmatch(value):
                 raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
         if not 0 < self.weight <= HEAVIEST:  # false also for NaN
@@ -119,7 +119,7 @@ class Request:
             return self
         found = self.with_file(Path(self.body_file.path))
         if found.body_file != self.body_file:
-            raise UserError(f"{shown_end(self.body_file.path)} has changed since the run was begun; start a new run")
+            raise UserError(f"{shown_end(self.body_file.path)} has changed since the start of the run; start a new run")
         return found
 
     @property
@@ -193,11 +193,11 @@ class Workload:
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"requests: two have the name {twice!r}; give one of them another")
+            raise UserError(f"requests: two have the name {twice!r}; rename one of them")
         if not self.at:
             return
         if len(self.at) != len(self.requests) or not all(self.at):
-            raise UserError("requests: some have the times they were recorded at, some have not; all or none must")
+            raise UserError("requests: some have recorded times and others don't; add or remove times")
         times = [time for times in self.at for time in times]
         if len(times) > MAX_RECORDED:
             raise UserError(f"requests: {len(times):,} were recorded; at most {MAX_RECORDED:,} can be replayed")

@@ -45,11 +45,11 @@ class Script:
 
     def __post_init__(self) -> None:
         if ID not in self.send:
-            raise UserError(f"--ws-send {quoted(self.send)}: has no {ID}, by which a message is known when it is back")
+            raise UserError(f"--ws-send {quoted(self.send)}: has no {ID}, which identifies a message when it returns")
         if self.match.count(ID) != 1:
-            raise UserError(f"--ws-match {quoted(self.match)}: needs {ID} once, for the id of what was delivered")
+            raise UserError(f"--ws-match {quoted(self.match)}: needs {ID} once, for the id of the message")
         if ID in self.ready or any(ID in text for text in self.first):
-            raise UserError(f"--ws-first and --ws-ready have no {ID}: it is that of a message, and is for --ws-send")
+            raise UserError(f"--ws-first and --ws-ready can't contain {ID}, which belongs to --ws-send")
         for option, text in self._texts():
             if not (text.isascii() and text.isprintable()):
                 others = "in JSON write others as \\u00e9"
@@ -98,4 +98,4 @@ def _require_json(option: str, text: str) -> None:
     try:
         json.loads(text.replace(ID, SHOWN))
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{option} {quoted(text)}: begins as JSON does, and is none: {error}") from None
+        raise UserError(f"{option} {quoted(text)}: starts like JSON but is invalid: {error}") from None

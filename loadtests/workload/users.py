@@ -36,11 +36,11 @@ class Users:
 
     def __post_init__(self) -> None:
         if (self.users is None) == (self.arrivals is None):
-            raise UserError("a journey has either a number of users or a rate at which new ones come")
+            raise UserError("a journey has either a number of users or an arrival rate")
         if self.users is not None and not 1 <= self.users <= MAX_USERS:
             raise UserError(f"the number of users must be from 1 to {MAX_USERS:,}, not {self.users:,}")
         if self.arrivals is not None and not 0 < self.arrivals < math.inf:
-            raise UserError(f"the rate at which users come must be over 0, not {self.arrivals:g}")
+            raise UserError(f"the arrival rate of users must be over 0, not {self.arrivals:g}")
         least, most = self.think_s
         if not 0 <= least <= most <= LONGEST_THINK_S:  # false also for NaN
             raise UserError(

@@ -41,7 +41,7 @@ LONG = "a" * 400
             (*RUN, "--setups", "gunicorn", "--variant", "daphne==4.0"),
             "changes none of the setups: gunicorn: it doesn't use daphne",
         ),
-        ((*RUN, "--variant", "python=3.99"), "python=3.99: python3.99 was not found here; install it, for example"),
+        ((*RUN, "--variant", "python=3.99"), "python=3.99: python3.99 was not found; install it, for example"),
         ((*RUN, "--variant", "a @ git+https://me:key@x.org/a"), "its URL has a user or a password"),
         ((*RUN, "--variant", "Django==6.1", "--servers", "ssh://x"), "which is made on this machine only"),
         (("report", LONG), "is not a run folder (does not exist)"),

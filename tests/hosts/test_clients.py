@@ -235,7 +235,7 @@ ONCE = "all clients and the servers must be"
         (
             USERS.format("users = 4"),
             ["--injectors", "2", *HOSTS],
-            "asked: with --clients each machine has one injector",
+            "asked: with --clients, each machine uses one injector",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
     ("text", "options", "says"),
     [
         ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts; leave out --servers, --clients and"),
-        ("server = 'ssh://a'", (), "server: is not a key here; did you mean servers? allowed: clients, servers, serv"),
+        ("server = 'ssh://a'", (), "server: is not a known key; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),
     ],

@@ -83,7 +83,7 @@ def halved(study):
     ("make", "says"),
     [
         (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes; set a longer --max-time"),
-        (lambda: plan(path="x"), "path: is 'x'; it must begin with '/'"),
+        (lambda: plan(path="x"), "path: is 'x'; it must start with '/'"),
         (lambda: plan(rate=-1), r"--rate -1: must be from 0\.1 to 1,000,000"),
         (
             lambda: halved(studies.load("first-look")),

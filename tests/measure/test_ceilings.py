@@ -88,7 +88,7 @@ def test_study_with_unknown_rate_mentions_it():
     ("changes", "says"),
     [
         ({"share": 1.5}, "tests.latency.share: is 1.5; a number between 0 and 1"),
-        ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a key here"),
+        ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a known key"),
     ],
 )
 def test_mistake_is_a_clear_error(changes, says):

@@ -87,7 +87,7 @@ def test_replay_lasts_as_recorded(mix):
         ({"method": "GET\nX"}, r"^--method: is 'GET\\nX'; allowed: GET"),
         ({"headers": ("X: hunter2\u65e5",)}, r"^--header: X: its value is not a line of Latin-1 text"),
         ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
-        ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by what sends"),
+        ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by the load generator"),
         ({"body": "@none"}, r"^--body @none: none cannot be read: No such file"),
         ({"speed": 0}, r"^--speed only works with a recorded workload; name its file with --workload"),
         ({"workload": True, "method": "POST"}, "--workload defines the requests"),

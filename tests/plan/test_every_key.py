@@ -33,7 +33,7 @@ RIGHT |= {
     "journey": {"duration": "60s", "users": 1},
     "journey-capacity": {},
 }
-NOT_HERE = ": is not a key here"
+NOT_HERE = ": is not a known key"
 # A kind of test, what is not as in RIGHT, and what is said of it.
 WRONG = [
     ("latency", {"warmup": -1}, ".warmup: is -1"),

@@ -64,7 +64,7 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a key here; did you mean rate"),
+        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a known key; did you mean rate"),
         ("rate = 300", "rate = -1", r"tests.latency.rate: is -1; a number above 0"),
         ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number above 0 or 'auto' is needed"),
         ("rate = 300", f"rate = {'9' * 400}", r"tests.latency.rate: is 9+...; a number above 0"),

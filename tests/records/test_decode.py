@@ -44,8 +44,8 @@ def test_durations_are_seconds_everywhere():
 
 AUTO = "a number above 0 or 'auto'"
 WRONG = {
-    "unknown": ({"tests": {}, "limits": 2}, "limits: is not a key here; did you mean limit? allowed: count, l"),
-    "unknown below": ({"tests": {"b": {"rte": 1}}}, "tests.b.rte: is not a key here; did you mean rate? allowed: d"),
+    "unknown": ({"tests": {}, "limits": 2}, "limits: is not a known key; did you mean limit? allowed: count, l"),
+    "unknown below": ({"tests": {"b": {"rte": 1}}}, "tests.b.rte: is not a known key; did you mean rate? allowed: d"),
     "missing": ({"tests": {"a": {"rate": 1}, "b": {}}}, f"tests.b.rate: is missing; {AUTO} is needed"),
     "missing at the top": ({}, "tests: is missing; a table is needed"),
     "type": ({"tests": {}, "limit": "2"}, "limit: is '2'; a whole number from 2 to 5,000 is needed"),
@@ -57,7 +57,7 @@ WRONG = {
     "nan": ({"tests": {"a": {"rate": float("nan")}}}, f"tests.a.rate: is nan; {AUTO} is needed"),
     "in a list": ({"tests": {}, "listed": [{"rate": 1}, {"rate": "x"}]}, f"listed[2].rate: is 'x'; {AUTO} is needed"),
     "word": ({"tests": {"a": {"rate": 1, "pace": "odd"}}}, "tests.a.pace: is 'odd'; 'even' or 'recorded' is needed"),
-    "name": ({"tests": {}, "names": {"a": 1, "B": 2}}, "names.B: is not a name here; a word of small letters"),
+    "name": ({"tests": {}, "names": {"a": 1, "B": 2}}, "names.B: is not a valid name; a word of small letters"),
     "rule": ({"tests": {"a": {"rate": 1, "share": 0.5}}}, "tests.a.share: goes with rate = 'auto'"),
     "rule of all": ({"tests": {"a": {"rate": 13}}}, "tests.a: it is unlucky"),
     "duration": ({"tests": {"a": {"rate": 1, "duration": "soon"}}}, "tests.a.duration: 'soon' is not a duration; "),

@@ -60,7 +60,7 @@ ROOM = "/ws/rooms/contract/"
         ({"twice": 1}, [f"{ROOM}: a delivery is wrong: 'contract:1:'"]),
         ({"full": 1}, [f"{ROOM}: the answer to a publish is wrong: 'full'"]),
         ({"stray": 1}, [f"{ROOM}: a delivery in another room is wrong: 'contract:1:'"]),
-        ({"dialect": "json"}, [f"{ROOM}: a room begins with '\"joined\"' and not with 'joined'"]),
+        ({"dialect": "json"}, [f"{ROOM}: the first message of a room is '\"joined\"' instead of 'joined'"]),
         ({"refuse": 1}, ["/ws/echo/: refused with 503", f"{ROOM}: refused with 503"]),
     ],
 )

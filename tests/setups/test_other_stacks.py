@@ -76,7 +76,7 @@ def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     own = dataclasses.replace(sample(), own=True)
     assert own.obstacle(gunicorn) == "it serves the project of 2016, and no other"
     monkeypatch.setenv("BIND", "0.0.0.0")
-    says = "the stack of 2016 has known vulnerabilities and listens on 127.0.0.1 alone, not on BIND=0.0.0.0"
+    says = "the stack of 2016 has known vulnerabilities and only listens on 127.0.0.1, not on BIND=0.0.0.0"
     assert sample().obstacle(gunicorn) == says
 
 
@@ -91,7 +91,7 @@ def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     ],
 )
 def test_stack_gets_only_known_requests(gunicorn, method, path, answered):
-    why = None if answered else "the project of 2016 answers GET / and GET /healthz alone"
+    why = None if answered else "the project of 2016 answers only GET / and GET /healthz"
     assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
 
 

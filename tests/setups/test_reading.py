@@ -60,7 +60,7 @@ OVER_HTTP = "it is there for HTTP: the application that it serves answers no Web
 @pytest.mark.parametrize(
     ("name", "demands", "why"),
     [
-        ("uvicorn-channels", {setups.HTTP}, "it is there for WebSockets, and is not asked over HTTP"),
+        ("uvicorn-channels", {setups.HTTP}, "it only supports WebSockets, not HTTP tests"),
         ("uvicorn-channels", {setups.WEBSOCKET, "sync-consumer"}, None),
         ("ws", {setups.WEBSOCKET, "sync-consumer"}, "it cannot run a synchronous consumer of Channels"),
         ("uvicorn", {setups.HTTP}, None),

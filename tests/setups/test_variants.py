@@ -94,7 +94,7 @@ def test_setup_that_does_not_use_its_variant_is_left_out(command, study):
 def test_missing_python_is_left_out_of_a_study(command, study):
     code, printed, _ = command("run", study("uvicorn", "python=3.99"), "--dry-run")
     assert code == 0
-    assert "left out other: python=3.99: python3.99 was not found here; install it" in " ".join(printed.split())
+    assert "left out other: python=3.99: python3.99 was not found; install it" in " ".join(printed.split())
 
 
 def test_environment_of_the_sample_is_the_variants(monkeypatch, tmp_path):
@@ -165,7 +165,7 @@ def test_a_setup_runs_on_another_python(command, study, tmp_path):
     assert {"Django", "gunicorn"} <= environment["packages"].keys()
 
 
-ALONE = "the project of django-bolt answers GET / and GET /async/ and GET /healthz and GET /db and GET /async/db alone"
+ALONE = "the project of django-bolt answers only GET / and GET /async/ and GET /healthz and GET /db and GET /async/db"
 
 
 @pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])

@@ -95,7 +95,7 @@ def test_most_frequent_requests_are_kept(log):
         ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in no known format .*; --skip-unknown"),
         ([line().replace("Nov", "Foo")], r"line 1 is in no known format"),
         ([line().replace("21/", "31/")], r"line 1 is in no known format"),
-        ([line("POST / HTTP/1.1")], r"holds no request that can be sent"),
+        ([line("POST / HTTP/1.1")], r"contains no request that can be sent"),
     ],
 )
 def test_other_file_is_refused(log, lines, says):

@@ -22,8 +22,8 @@ def load(does="echo", talk=None, **options):
         ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
-        ("idle", {"receivers": 3, "steps": 4}, "what is opened in steps are idle connections, one at"),
-        ("broadcast", {"receivers": 3, "steps": 2}, "what is opened in steps are idle connections"),
+        ("idle", {"receivers": 3, "steps": 4}, "only idle connections are opened in steps, at least one"),
+        ("broadcast", {"receivers": 3, "steps": 2}, "only idle connections are opened in steps"),
         ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
         ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ("echo", {"size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
@@ -66,15 +66,15 @@ def test_few_connections_send_by_default():
     assert (idle.planned, idle.features) == (0, {Feature.FIXED_RATE, Feature.PROCESSES})
 
 
-NO_JSON = "begins as JSON does, and is none"
-ID_ELSEWHERE = r"--ws-first and --ws-ready have no \$ID"
+NO_JSON = "starts like JSON but is invalid"
+ID_ELSEWHERE = r"--ws-first and --ws-ready can't contain \$ID"
 ASCII = "--ws-send .*: only a line of ASCII can be sent"
 
 
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
-        ({"send": '{"text": "hello"}'}, r"--ws-send '{\"text\": \"hello\"}': has no \$ID, by which a message is known"),
+        ({"send": '{"text": "hello"}'}, r"--ws-send '{\"text\": \"hello\"}': has no \$ID, which identifies a message"),
         ({"send": '{"text": "$ID"'}, f"--ws-send .*: {NO_JSON}: Expecting ',' delimiter"),
         ({"first": ("{'join': 'a'}",)}, f"--ws-first .*: {NO_JSON}: Expecting"),
         ({"first": ("[" * 100_000,)}, f"--ws-first .*: {NO_JSON}"),

@@ -115,7 +115,7 @@ def test_bodies(har, entry):
 def test_other_content_type_is_omitted(har, entry):
     recorded = posted(entry, "/odd", mimeType=[None], text="a=1")
     found = converted("journey", har(entry(f"{SITE}/"), recorded))
-    assert "1 left out with a body that is no form ([none]): write them by hand" in found.remarks
+    assert "1 left out whose body isn't a form ([none]): write them by hand" in found.remarks
 
 
 def test_other_body_is_another_request(har, entry):
@@ -163,7 +163,7 @@ def test_other_har_file_is_refused(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("url", "recorded", "says"),
     [
-        (SITE, {"status": 0}, r"holds no request that can be sent; .*1 left out without a final answer"),
+        (SITE, {"status": 0}, r"contains no request that can be sent; .*1 left out without a final answer"),
         ("data:,a", {}, r"no request to a web server; there are: none"),
         (SITE, {"at": "noon"}, r"entry 1 .*'noon' is not a time"),
     ],

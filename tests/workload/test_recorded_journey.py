@@ -84,7 +84,7 @@ def test_unsupported_requests_are_counted(visit):
         "2 left out for static files",
         "1 left out with the method DELETE: a journey has GET and POST",
         "1 left out with the status 404",
-        "1 left out with a body that is no form (application/json): write them by hand",
+        "1 left out whose body isn't a form (application/json): write them by hand",
     )
     for remark in found.remarks:
         assert f"- {remark}" in " ".join(found.text.split())
@@ -144,11 +144,10 @@ def test_written_journey_has_no_secret(visit):
     assert "state=open" in found.text
     assert '"cvc": "REPLACED", "city": "Ely"' in found.text
     assert set(found.remarks) >= {
-        "2 left out that sign in, at /accounts/login/: their password is not kept; "
-        "run --login /accounts/login/ signs users in",
+        "2 left out that sign in, at /accounts/login/: their password isn't kept; "
+        "log users in with run --login /accounts/login/",
         "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken",
-        "replaced by REPLACED, as it may be secret: field cvc, field code, part of a path; "
-        "write what is to be sent instead",
+        "replaced by REPLACED, as it may be secret: field cvc, field code, part of a path; fill in the values",
     }
 
 
@@ -200,9 +199,9 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
     assert 'class TestHousehold(Journey):\n    path = "/people/"\n' in found.text
     assert found.remarks == (
         "requests taken: 5",
-        "it was made for the schema test_household: how a user is launched into that is not in the file; write it at "
-        "the beginning, or sign in with run --login",
-        "1 of the redirects may lead anywhere: the file does not say where they should",
+        "the file for the schema test_household doesn't contain the launch of a user; write it at the start of the "
+        "journey, or log in with run --login",
+        "1 of the redirects aren't checked, because the file doesn't contain their targets",
     )
     write(found, tmp_path / "mine.py")
     assert (tmp_path / "mine.py").read_text() == found.text
@@ -218,10 +217,10 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
         ([{"method": "PUT", "url": "/"}], "request 1: method: is 'PUT'; GET or POST is needed"),
         ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'; a path is needed"),
         ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'; a path is needed"),
-        ([{"method": "GET", "url": "/{id}/"}], "no redirect_route before it says what {id} stands for"),
+        ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
         ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is for a POST"),
         ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}; a text"),
-        ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a key here; allowed: method"),
+        ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key; allowed: method"),
     ],
 )
 def test_wrong_ons_file_is_refused(journey_of, requests, says):

@@ -20,7 +20,7 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"name": "a\nb"}, r"^name: "),
         ({"method": "get"}, r"^method: is 'get'; allowed: GET, HEAD, POST"),
         ({"method": "G\nT"}, r"^method: is 'G\\nT'"),
-        ({"path": "async/"}, r"^path: is 'async/'; it must begin with '/'"),
+        ({"path": "async/"}, r"^path: is 'async/'; it must start with '/'"),
         ({"path": "/\r\n"}, NOT_ENCODED),
         ({"path": "/a b"}, NOT_ENCODED),
         ({"path": "/é"}, NOT_ENCODED),
@@ -28,8 +28,8 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"headers": (("X Y", "1"),)}, r"^headers: 'X Y' is not a header's name"),
         ({"headers": (("X", "a\r\nb"),)}, r"^headers: X: "),
         ({"headers": (("X", "日"),)}, r"^headers: X: its value is not .*Latin-1 text$"),
-        ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by what sends"),
-        ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host is there twice"),
+        ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by the load generator"),
+        ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host occurs twice"),
         ({"weight": 0}, r"^weight: is 0; a number above 0"),
         ({"weight": -1}, r"^weight: is -1"),
         ({"weight": math.nan}, r"^weight: is nan"),
@@ -58,7 +58,7 @@ A, B = Request("a"), Request("b")
         ((), (), "at least one"),
         ((A, Request("a", path="/other")), (), "two have the name 'a'"),
         (tuple(Request(str(number)) for number in range(501)), (), "there are 501; at most 500"),
-        ((A, B), ((1.0,), ()), "all or none"),
+        ((A, B), ((1.0,), ()), "add or remove times"),
         ((A,), ((-1.0,),), "0 or more"),
         ((A,), ((math.nan,),), "0 or more"),
         ((A,), (tuple(map(float, range(100_001))),), "at most 100,000 can be replayed"),
@@ -115,7 +115,7 @@ def test_invalid_load_is_refused(values):
             (url, "is not a URL that can be loaded")
             for url in ("", "localhost:8000", "ftp://a/", "http://", "http://a:port/", "http://a/a b", "http://ä/")
         ),
-        ("http://ada:hunter2@a/", "^http://a/ is asked for with a user's name; send it as a header"),
+        ("http://ada:hunter2@a/", "^http://a/ contains a user name; send it in the header"),
     ],
 )
 def test_invalid_target_is_refused(url, says):
@@ -155,8 +155,8 @@ def test_new_users_arrive_randomly_by_seed():
 @pytest.mark.parametrize(
     ("who", "says"),
     [
-        ({}, "either a number of users or a rate"),
-        ({"users": 1, "arrivals": 1.0}, "either a number of users or a rate"),
+        ({}, "either a number of users or an arrival rate"),
+        ({"users": 1, "arrivals": 1.0}, "either a number of users or an arrival rate"),
         ({"users": 0}, "number of users must be from 1 to 20,000, not 0"),
         ({"arrivals": 0.0}, "must be over 0, not 0"),
         ({"users": 1, "think_s": (2.0, 1.0)}, "the least first, not 2 to 1"),

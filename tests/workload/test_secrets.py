@@ -200,7 +200,7 @@ def test_report_hides_secret_values(har, entry):
     assert remarks[2:] == (
         "dropped headers that may be secret: X-Auth-Token; --keep-header NAME keeps one",
         "replaced by REPLACED, as it may be secret: field token, part of a path, field password; "
-        "--keep-field NAME keeps a field, --keep-paths those of paths",
+        "--keep-field NAME keeps a field, and --keep-paths the paths",
         "kept headers: Accept, Content-Type",
         "kept query parameters and fields: page, size",
     )
@@ -218,7 +218,7 @@ def test_field_can_be_kept_by_name(converted):
 
 @pytest.mark.parametrize("keep", [Keep(headers=("X-Aut",)), Keep(fields=("tokn",))])
 def test_unknown_kept_name_is_refused(converted, keep):
-    with pytest.raises(UserError, match=r"^--keep-(header X-Aut|field tokn): nothing of this name is in the requests"):
+    with pytest.raises(UserError, match=r"^--keep-(header X-Aut|field tokn): the requests don't contain this name"):
         converted("/?token=1", keep, headers=[("X-Auth", "1")])
 
 

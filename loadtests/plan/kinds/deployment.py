@@ -57,7 +57,9 @@ class Deploying(Requests):
     has_load_curve = False
 
     way: Way
-    max_requests: Annotated[Ordinal, Meta(description="With max-requests: after how many a worker is replaced.")] = 250
+    max_requests: Annotated[
+        Ordinal, Meta(description="With max-requests: the number of requests after which a worker is replaced.")
+    ] = 250
     max_requests_jitter: Jitter = 100
 
     @classmethod

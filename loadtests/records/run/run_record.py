@@ -74,7 +74,7 @@ class OwnProject:
     debug: Annotated[bool, about("DEBUG of its settings.")]
     wsgi: Annotated[str | None, about("Its WSGI application.")]
     asgi: Annotated[str | None, about("Its ASGI application.")]
-    middleware: Annotated[int, about("The number of its middleware.")]
+    middleware: Annotated[int, about("The number of middleware.")]
     packages: Annotated[dict[str, str], about("The versions of its packages.")]
     settings: Annotated[str | None, about("Its settings: the module, with the class of django-configurations.")] = None
 
@@ -112,10 +112,10 @@ class OtherHost:
     same_machine: Annotated[bool, about("SSH led back to this machine.")]
     git: Annotated[Git, about("The project's revision there.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, over an open connection.")]
-    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came; null if not measured.")]
+    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer; null if not measured.")]
     clock_ahead_ms: Annotated[Number, about("Its clock minus the clock of the generator's machine.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
-    remarks: Annotated[tuple[str, ...], about("What a reader should know.")]
+    remarks: Annotated[tuple[str, ...], about("Remarks for readers.")]
     generator: Annotated[dict[str, Any], about("The machine that the load came from.")]
 
 
@@ -127,7 +127,7 @@ class OtherClient:
     same_machine: Annotated[bool, about("It is the harness's machine: SSH led back to it, or the worker came from it.")]
     machine: Annotated[dict[str, Any], about("The machine.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer of the servers.")]
-    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
+    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
     clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, at the start of the run.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
 
@@ -152,8 +152,8 @@ class ServiceHost:
     machine: Annotated[dict[str, Any], about("The machine.")]
     version: Annotated[str | None, about("The service's version.")]
     round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, from the servers.")]
-    megabits_per_s: Annotated[Amount | None, about("How fast a long answer came.")]
-    remarks: Annotated[tuple[str, ...], about("What a reader should know.")] = ()
+    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
+    remarks: Annotated[tuple[str, ...], about("Remarks for readers.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,9 +192,7 @@ class RunRecord:
         about("With --expect-workers: the workers that generated the load. Each is in ``clients``."),
     ] = None
     service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
-    environments: Annotated[
-        tuple[EnvironmentRecord, ...], about("With variants: the environments other than that of the other setups.")
-    ] = ()
+    environments: Annotated[tuple[EnvironmentRecord, ...], about("With variants: their environments.")] = ()
     measured_s: Annotated[Amount, about("The measured seconds, including parts before a resume.")] = 0.0
     ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None
 

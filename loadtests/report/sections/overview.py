@@ -23,7 +23,7 @@ def section(results: Results) -> Section:
     machine = flat(record.machine) + flat({"cores used by the": record.cores, "environment": record.knobs})
     return Section(
         "compared",
-        "What was compared, and on what",
+        "Compared setups and machines",
         (_where(results) + _services(results), _order(results) + _calibration(results)),
         (
             _setups(results),

@@ -44,7 +44,7 @@ def of_text(text: str) -> Content:
     try:
         parts = [_size(part) if place % 2 else part.encode() for place, part in enumerate(split)]
     except UnicodeEncodeError:
-        raise ValueError("holds half of a surrogate pair, which is no text") from None
+        raise ValueError("contains half of a surrogate pair, which isn't text") from None
     return _bounded(Content(tuple(part for part in parts if part)))
 
 

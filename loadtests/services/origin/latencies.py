@@ -128,6 +128,6 @@ def distribution(value: object) -> Distribution:
     if isinstance(value, str) and ".." in value:
         low, high = (seconds(one) for one in value.split("..", 1))
         if low > high:
-            raise ValueError(f"is {quoted(value)}; the smaller time stands first")
+            raise ValueError(f"is {quoted(value)}; write the smaller time first")
         return Uniform(low, high)
     return Constant(seconds(value))

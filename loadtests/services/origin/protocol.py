@@ -27,7 +27,7 @@ _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
 _ADMIN = recipes.ADMIN.encode()
 _SAYS = {
     413: f"a recipe has at most {recipes.MAX_RECIPE_BYTES / 1e6:g} MB; a large body is written as its size: <<20mb>>",
-    403: "web pages are not answered here, nor who calls this machine otherwise than 127.0.0.1 or localhost",
+    403: "the admin interface refuses web pages, and requests to a host other than 127.0.0.1 or localhost",
 }
 
 

@@ -129,7 +129,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         if self.route.startswith(ADMIN):
-            raise ValueError(f"route: is {quoted(self.route)}; what is below {ADMIN} the origin answers itself")
+            raise ValueError(f"route: is {quoted(self.route)}; paths below {ADMIN} belong to the admin interface")
         bodies = [name for name in ("body", "random_content", "origin") if getattr(self, name) is not None]
         if len(bodies) > 1:
             raise ValueError(f"{' and '.join(bodies)} exclude each other; one of them is needed")
@@ -137,10 +137,10 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             _named(name, lambda: loopback.parse(self.origin) if self.origin is not None else self.content)
         self._require_headers()
         if self.stages[0].at_s:
-            raise ValueError("stages[1].at: is not 0; the first stage begins at 0")
+            raise ValueError("stages[1].at: is not 0; the first stage must start at 0")
         for number, (before, stage) in enumerate(zip(self.stages, self.stages[1:], strict=False), start=2):
             if stage.at_s <= before.at_s:
-                raise ValueError(f"stages[{number}].at: is not after that of the stage before")
+                raise ValueError(f"stages[{number}].at: must be later than the previous stage")
 
     def _require_headers(self) -> None:
         for name, value in self.headers.items():

@@ -115,7 +115,7 @@ class Application:
             if variant.python and (lacks := interpreters.missing(variant.python)):
                 return lacks
             if variant.folder and not self.own:
-                return "another checkout is for a project of your own; name its folder: --app"
+                return "another checkout needs your own project; name its folder with --app"
         if self.own and setup.answers:
             return f"it serves the project of {setup.stack or setup.name}, and no other"
         if self.own and setup.dialect:
@@ -140,7 +140,7 @@ class Application:
             requests: The requests.
         """
         if setup.answers and any(one.method != "GET" or one.path not in setup.answers for one in requests):
-            return f"the project of {setup.stack or setup.name} answers GET {' and GET '.join(setup.answers)} alone"
+            return f"the project of {setup.stack or setup.name} answers only GET {' and GET '.join(setup.answers)}"
         asynchronous = not self.own and any(request.path.startswith(ASYNCHRONOUS) for request in requests)
         all_demands = {*demands, *(["async-views"] if asynchronous else [])}
         return self._no_websockets(setup) if self.own and WEBSOCKET in all_demands else setup.refuses(all_demands)

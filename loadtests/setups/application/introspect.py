@@ -39,7 +39,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
             _run_manage()
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
-            sys.exit("manage.py names no settings module; name it with --settings")
+            sys.exit("manage.py doesn't set a settings module; name it with --settings")
     # What manage.py adds for itself, and the servers need as well.
     added = {name: value for name, value in os.environ.items() if name not in before}
     folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]

@@ -92,8 +92,8 @@ class OwnWebsocket:
         """
         for name in sorted(NOT_KEPT):
             if name in values:
-                kept = "whose value a run folder does not keep"
-                raise UserError(f"it was begun with --ws-{name}, {kept}; start a new run")
+                kept = "whose value isn't in the run folder"
+                raise UserError(f"the run used --ws-{name}, {kept}; start a new run")
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
@@ -119,7 +119,7 @@ class OwnWebsocket:
             UserError: If there are several rooms but the script and the path don't contain their name.
         """
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
-            raise UserError(f"there are {conversation.rooms} rooms; say with {ROOM} where their names are to stand")
+            raise UserError(f"there are {conversation.rooms} rooms; put {ROOM} in the place of their names")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
 
     def _pairs(self) -> tuple[tuple[str, str], ...]:

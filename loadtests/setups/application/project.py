@@ -77,7 +77,7 @@ class Options:
         if "websocket" in options:
             options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
         if any(REPLACED in one for one in options.get("header", ())):
-            raise UserError("it was begun with a secret --header, whose value is not kept; start a new run")
+            raise UserError("the run used a secret --header, whose value isn't in the run folder; start a new run")
         return cls(**options)
 
 
@@ -195,9 +195,7 @@ def find(
     for version in (one.python for one in variants if one.python):
         python = overlay.on_python(python, version)
     if own:
-        remarks.append(
-            f"the servers ignore {own} in {options.env_file}; set what they use in this command's environment"
-        )
+        remarks.append(f"the servers ignore {own} in {options.env_file}; set them in this command's environment")
     named = {"wsgi": options.wsgi, "asgi": options.asgi}
     for interface, text in named.items():
         if text and not ENTRY_POINT.fullmatch(text):

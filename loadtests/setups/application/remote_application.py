@@ -42,7 +42,7 @@ class RemoteApplication(Application):
 
     def obstacle(self, setup: Setup) -> str | None:
         if setup.stack:
-            return f"the stack of {setup.stack} has known vulnerabilities and is served on its own machine alone"
+            return f"the stack of {setup.stack} has known vulnerabilities and is only served on the local machine"
         unfit = next((why for one in parse_environment(setup.variant) if (why := setup.unfit(one))), None)
         return unfit or self.remote.missing_for(setup)
 

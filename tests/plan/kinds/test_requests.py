@@ -36,7 +36,7 @@ def test_replay_follows_recorded_times():
     assert test.pace.record()["arrivals"] == "recorded"
     assert Feature.RANDOM_ARRIVALS not in load_of(test).features
     assert study.with_requests(test.requests).tests[0].pace.arrivals == "random"
-    with pytest.raises(UserError, match="arrivals: is not a key here"):
+    with pytest.raises(UserError, match="arrivals: is not a known key"):
         a_test("latency", **keys, arrivals="even")
 
 

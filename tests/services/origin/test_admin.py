@@ -122,7 +122,7 @@ def test_web_page_has_no_access(answers, header):
     ]
     others = [("/_admin/routes",), ("/", "GET", header), ("/_admin/current_count",)]
     _, *found, routes, played, counts = answers(EVERYTHING, ("/",), *refused, *others)
-    assert [(status, text[:9]) for status, text in found] == [(403, "web pages")] * 3
+    assert [(status, text[:19]) for status, text in found] == [(403, "the admin interface")] * 3
     assert (routes[1], played[0], json.loads(counts[1])["total_requests"]) == ("/*", 200, 2)
 
 

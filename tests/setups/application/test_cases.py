@@ -62,7 +62,7 @@ def fails(*arguments, **options):
 
 def test_exported_settings_are_served(small, monkeypatch):
     folder = small(named="", src="src/", manage=FROM_A_FILE, files={**PRODUCTION, ".env": ""})
-    assert "manage.py names no settings module; name it with --settings" in fails(folder)
+    assert "manage.py doesn't set a settings module; name it with --settings" in fails(folder)
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "site1.prod")
     found = find(Options(folder), [])
     assert found.facts["settings"] == found.application.environment["DJANGO_SETTINGS_MODULE"] == "site1.prod"

@@ -92,7 +92,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     assert "WebSocket conversation was at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
     code, _, errors = command("run", "--resume", folder)
     assert code == 1
-    assert "it was begun with --ws-cookie, whose value a run folder does not keep; start a new run" in errors
+    assert "the run used --ws-cookie, whose value isn't in the run folder; start a new run" in errors
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_handshake_has_headers_with_origin():
 def test_missing_script_is_refused(application):
     with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
         dataclasses.replace(application, websocket=None).with_script(echo())
-    with pytest.raises(UserError, match=r"there are 2 rooms; say with \$ROOM where their names are to stand"):
+    with pytest.raises(UserError, match=r"there are 2 rooms; put \$ROOM in the place of their names"):
         application.with_script(echo(rooms=2))
     own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
     assert dataclasses.replace(application, websocket=own).with_script(echo(rooms=2)).conversation.rooms == 2
@@ -80,12 +80,12 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
     [
         ({"path": "/ws/"}, r"--ws-path also needs --ws-send: --ws-path /ws/chat/ --ws-send .*\$ID"),
         ({"cookie": ["a=b"]}, "--ws-cookie also needs --ws-path"),
-        ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must begin with '/'"),
+        ({**GIVEN, "path": "ws/chat/"}, "--ws-path: is 'ws/chat/'; it must start with '/'"),
         ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
         ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "a subprotocol has --ws-subprotocol"),
-        ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by what sends"),
+        ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by the load generator"),
         ({**GIVEN, "cookie": ["hunter2"]}, NOT_A_COOKIE),
         ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, NOT_A_COOKIE),
         ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "--ws-header: Cookie is given by --ws-cookie"),
@@ -104,7 +104,7 @@ def test_record_has_no_cookie_value():
     secrets = {"cookie": ["sessionid=REPLACED", "csrftoken=REPLACED"], "header": ["X-Token:REPLACED"]}
     secrets["subprotocol"] = ["REPLACED", "REPLACED"]
     assert kept == {"app": "/site", "websocket": {**said, **secrets}}
-    with pytest.raises(UserError, match="it was begun with --ws-cookie, whose value a run folder does not keep"):
+    with pytest.raises(UserError, match="the run used --ws-cookie, whose value isn't in the run folder"):
         Options.from_dict(kept)
     without = Options(Path("/site"), websocket=OwnWebsocket.parse({**said, "match": '"text": "$ID"'}))
     assert Options.from_dict(json.loads(json.dumps(without.to_dict()))) == without
@@ -138,4 +138,4 @@ def test_old_stack_stays_on_this_host():
     remote = RemoteApplication.of(sample(), NothingMissing())
     today, old = setups.find(["gunicorn", "2016-gunicorn"])
     assert remote.obstacle(today) is None
-    assert "on its own machine alone" in remote.obstacle(old)
+    assert "is only served on the local machine" in remote.obstacle(old)

@@ -90,8 +90,8 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
     yield Chart(
         f"capacity-{test.name}",
         f"{time.capitalize()} against rate, up to the knee, and each setup's capacity {test.condition}. "
-        "A point is the median of the probes at about that rate, hollow where over the objective; a large one is "
-        f"the capacity.{whisker_note(marks)}",
+        "A point is the median of the probes near that rate, hollow if it exceeds the objective. Large points are "
+        f"capacities.{whisker_note(marks)}",
         f"Capacity in {counts} per second, {test.description}: {series(capacities)}.",
         partial(
             capacity.spec,
