@@ -78,7 +78,7 @@ ASCII = "--ws-send .*: only a line of ASCII can be sent"
         ({"send": '{"text": "$ID"'}, f"--ws-send .*: {NO_JSON}: Expecting ',' delimiter"),
         ({"first": ("{'join': 'a'}",)}, f"--ws-first .*: {NO_JSON}: Expecting"),
         ({"first": ("[" * 100_000,)}, f"--ws-first .*: {NO_JSON}"),
-        ({"first": ('{"id": "$ID"}',)}, f"{ID_ELSEWHERE}: it is that of"),
+        ({"first": ('{"id": "$ID"}',)}, f"{ID_ELSEWHERE}, which"),
         ({"ready": "$ID"}, ID_ELSEWHERE),
         ({"match": "said"}, r"--ws-match 'said': needs \$ID once"),
         ({"match": "$ID $ID"}, r"--ws-match .*: needs \$ID once"),
