@@ -28,7 +28,7 @@ WRONG = [
     ("SERVICES_CORES", "loader", "write a list of cores, such as 0, 0-2 or 0,2, or generator"),
     ("BACKLOG", "127", "a number that the kernel allows (net.core.somaxconn) from 128 to "),
     ("KEEP_ALIVE", "5; reboot", "a whole number of seconds from 1 to 60 is needed"),
-    ("ORIGIN_RECIPE", "slwo", "the name of a recipe that ships, or the absolute path of one that is right, is needed"),
+    ("ORIGIN_RECIPE", "slwo", "the name of an included recipe, or the absolute path of a valid recipe, is needed"),
     ("REDIS_URL", "localhost:6379", REDIS),
     ("REDIS_URL", "redis://127.0.0.1:70000", REDIS),
     ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),
