@@ -44,20 +44,14 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     at: Annotated[
         Time,
-        Meta(
-            description=(
-                "The start of the stage, relative to the start of the recipe: 0 for the first stage, at most a day."
-            )
-        ),
+        Meta(description="The start of the stage after the start of the recipe: 0 for the first stage, at most a day."),
     ]
     status: Annotated[Status, Meta(description="The status of its answers.")] = 200
     latency: Annotated[
         Time | Drawn,
         Meta(
-            description=(
-                'The duration of a request, at most an hour: "50ms"; "1000ms..1500ms" for a uniform distribution; or '
-                "a lognormal distribution."
-            )
+            description='The duration of a request, at most an hour: "50ms"; "1000ms..1500ms", uniformly distributed; '
+            "or a lognormal distribution."
         ),
     ] = 0
     failures: Annotated[
@@ -111,12 +105,10 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Meta(description="The body of answers with a status of 2xx. <<256kb>> means that number of random characters."),
     ] = None
     random_content: Annotated[
-        str | None,
-        Meta(description='The number of random characters in the body: "512b", "256kb", "2mb". Excludes body.'),
+        str | None, Meta(description='The number of random characters in the body instead: "512b", "256kb", "2mb".')
     ] = None
     origin: Annotated[
-        str | None,
-        Meta(description="A URL on this machine's loopback interface whose body is returned. Excludes body."),
+        str | None, Meta(description="A URL on this machine's loopback interface, whose body is returned instead.")
     ] = None
     headers: Annotated[dict[HeaderName, HeaderValue], Meta(description="Headers of every answer.")] = {}
     limit: Annotated[
