@@ -267,7 +267,7 @@ def test_another_version_is_warned_of(command, other_machine, tmp_path):
     code, printed, errors = command("hosts", "prepare", other_machine.where, "--venv", venv)
     assert code == 0, errors
     warned = " ".join(printed.split())
-    assert "Python 3.99.1 there, " in warned
+    assert "Python 3.99.1 on the host, " in warned
     assert "run hosts prepare --python PATH" in warned
 
 
