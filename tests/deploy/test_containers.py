@@ -15,8 +15,7 @@ from tests.fixtures.deployed import DEPLOY
 IMAGE = "django-serving-benchmark"
 PARSE = """
 const yaml = require('yaml');
-const text = require('fs').readFileSync(0, 'utf8');
-const found = yaml.parseAllDocuments(text, { merge: true });
+const found = yaml.parseAllDocuments(require('fs').readFileSync(0, 'utf8'), { merge: true });
 for (const one of found) if (one.errors.length) throw one.errors[0];
 process.stdout.write(JSON.stringify(found.map((one) => one.toJSON())));
 """
@@ -30,16 +29,13 @@ def documents(file):
 
 def typed(arguments):
     """Return the command that the arguments select, with its arguments."""
-    cli = typer.main.get_command(app)
     name, *rest = arguments
-    command = cli.commands[name]
-    return name, command.make_context(name, rest, parent=None).params
+    return name, typer.main.get_command(app).commands[name].make_context(name, rest, parent=None).params
 
 
 @pytest.fixture(scope="module")
 def compose():
-    [found] = documents(DEPLOY / "compose" / "compose.yaml")
-    return found
+    return documents(DEPLOY / "compose" / "compose.yaml")[0]
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +100,7 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     run, worker = (pods[name]["spec"]["containers"][0] for name in ("load-run", "load-workers"))
     name, given = typed(run["args"])
     assert (name, given["study"], given["master_bind"]) == ("run", "first-look", "$(POD_IP):5557")
+    assert given["expect_workers_max_wait"] == "15m"  # time for pulling the image
     workers = kubernetes["Job", "load-workers"]["spec"]
     assert workers["parallelism"] == workers["completions"] == given["expect_workers"]
     assert typed(worker["args"]) == ("worker", {"master": "load-run:5557"})
@@ -111,19 +108,24 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     assert service["selector"].items() <= pods["load-run"]["metadata"]["labels"].items()
     environment = [one["name"] for one in run["env"]]
     assert environment.index("POD_IP") < environment.index("BIND")  # else it would not be filled in
-    assert {one["image"] for pod in pods.values() for one in pod["spec"]["containers"]} == {IMAGE}
+    containers = [one for pod in pods.values() for one in pod["spec"]["containers"]]
+    assert {(one["image"], one["imagePullPolicy"]) for one in containers} == {(IMAGE, "IfNotPresent")}
     [kustomization] = documents(DEPLOY / "kubernetes" / "kustomization.yaml")
     [image] = kustomization["images"]
     assert image["name"] == IMAGE
     assert image["newTag"] not in ("", "latest")
 
 
+def test_kubernetes_commands_wait_for_the_run():
+    """The logs of a container that has not started are an error."""
+    for file in (DEPLOY / "kubernetes" / "load.yaml", ROOT / "docs" / "two-machines.rst"):
+        assert re.findall(r"^#? +kubectl (\w+) .*job/load-run$", file.read_text(), re.MULTILINE) == ["wait", "logs"]
+
+
 def test_kubernetes_pods_get_whole_cores(pods):
-    for pod in pods.values():
-        for container in pod["spec"]["containers"]:
-            resources = container["resources"]
-            assert resources["requests"] == resources["limits"]
-            assert resources["limits"]["cpu"].isdigit()
+    for resources in (one["resources"] for pod in pods.values() for one in pod["spec"]["containers"]):
+        assert resources["requests"] == resources["limits"]
+        assert resources["limits"]["cpu"].isdigit()
 
 
 def test_kubernetes_results_outlive_the_run(pods):
@@ -167,9 +169,8 @@ def test_kubernetes_runs_without_root(pods):
 
 def test_image_owner_and_stages():
     *stages, last = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")[1:]
-    for stage in stages:
-        for sources in re.findall(r"^COPY ([^-].*) \S+$", stage, re.MULTILINE):
-            assert all((ROOT / source).exists() for source in sources.split())
+    for sources in re.findall(r"^COPY ([^-].*) \S+$", "\n".join(stages), re.MULTILINE):
+        assert all((ROOT / source).exists() for source in sources.split())
     assert "uv build" in stages[-1]
     assert not re.search("chown|provision|gcc|-dev", last)
     copied = re.findall(r"^(COPY .*|RUN [\w/-]+)", last, re.MULTILINE)

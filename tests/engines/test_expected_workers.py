@@ -191,7 +191,6 @@ def test_only_master_listens(cli, under_way, free_port):
         listening = {one.laddr for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == free_port}
         for process in cli.processes():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # a process may end at any time
-                assert not {TOKEN, WORKERS_TOKEN} & {*process.cmdline()}
                 seen = " ".join([*process.cmdline(), *process.environ().values()])
                 assert TOKEN not in seen
                 assert WORKERS_TOKEN not in seen
@@ -199,6 +198,9 @@ def test_only_master_listens(cli, under_way, free_port):
         return listening
 
     wait_for(lambda: found() == expected, "another listens")  # the generator first measures itself on a port
+    know_token = [*workers, *running(cli, cluster.MASTER), *running(cli, "--expect-workers")]
+    hidden = [process for process in know_token if Path(f"/proc/{process.pid}/environ").stat().st_uid == 0]
+    assert len(hidden) >= 4 or sys.platform != "linux"  # as for a program of root, whose memory only root can read
     impostor = [sys.executable, "-c", IMPOSTOR, str(free_port), WORKERS_TOKEN]
     assert subprocess.check_output(impostor, text=True) == "True 400\n"
     run.send_signal(signal.SIGINT)
