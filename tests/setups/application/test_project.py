@@ -111,7 +111,7 @@ def test_wrong_option_is_a_clear_error(mysite, tmp_path):
     (mysite / "mysite" / "wsgi.py").write_text("import mysite.urls\n")
     assert "No module named 'a_package_that_is_not_installed' (mysite/urls.py, line 1)" in fails(Options(mysite))
     (mysite / "manage.py").write_text("")
-    assert "names no settings module; name it with --settings" in fails(Options(mysite))
+    assert "doesn't set a settings module; name it with --settings" in fails(Options(mysite))
 
 
 URLS = "from django.urls import path\ndef view(request): {}\nurlpatterns = [path('', view), {}]\n"
