@@ -41,7 +41,7 @@ class Guarded(Chat):
         headers = dict(self.scope["headers"])
         cookie, token = headers.get(b"cookie", b""), headers.get(b"x-token", b"")
         if b"sessionid=hunter2" in cookie and token == b"opensesame":
-            await self.accept()
+            await self.accept(self.scope["subprotocols"][0])
         else:
             await self.close()
 """
@@ -71,7 +71,7 @@ def study(tmp_path):
 
 def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     folder = tmp_path / "run"
-    secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame")
+    secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame", "--ws-subprotocol", "hunter2")
     given = ("--app", guarded, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *secrets)
     _, printed, errors = command("run", study, *given)
     assert "gunicorn" in printed, errors  # left out: it has no WebSockets
