@@ -8,8 +8,8 @@ if [ -n "$ORIGIN_URL" ]; then
 fi
 
 cd "$(dirname "$0")/.." || exit 1
-# Use the benchmark's Python, because the Python of a user's project precedes it in PATH.
-python=.venv/bin/python
+# Use the harness's Python, because the Python of the servers or of a user's project precedes it in PATH.
+python=${BENCH_PYTHON:-.venv/bin/python}
 [ -x "$python" ] || python=python
 unset PYTHONPATH
 

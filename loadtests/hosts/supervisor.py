@@ -67,6 +67,7 @@ class Supervisor:
             **{name: value for name, value in _of_this_process().items() if name != PASSWORD},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
             **self.env,
+            "BENCH_PYTHON": sys.executable,
             "RUN_DIR": str(self.folder),
             "GUARD_REMOVES": str(self.folder),
             "PYTHONUNBUFFERED": "1",

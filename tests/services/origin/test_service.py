@@ -2,12 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import urllib.request
 
 import pytest
 
+from loadtests import files, hosts
 from loadtests.serve.serving import NotServing
 from tests.fixtures.served import served
 from tests.fixtures.waiting import wait_for
@@ -26,6 +28,18 @@ def test_setup_finds_the_uncharged_origin(tmp_path):
         [origin] = [part.pid for part in running.parts() if part.role == "origin"]
         os.kill(origin, signal.SIGKILL)
         assert "origin:origin is EXITED" in wait_for(running.failed_service)
+
+
+@pytest.mark.servers
+def test_origin_uses_the_harness_python(tmp_path, monkeypatch):
+    """The wheel has no .venv, and the servers' Python comes first on PATH."""
+    shutil.copytree(files.SUPERVISOR, tmp_path / "supervisor")
+    for name in ("loadtests", "testproject", "python"):
+        (tmp_path / name).symlink_to("/bin/false" if name == "python" else files.ROOT / name)
+    monkeypatch.setattr(files, "SUPERVISOR", tmp_path / "supervisor")
+    with hosts.at("local").supervise({"PATH": f"{tmp_path}:{os.environ['PATH']}"}) as supervised:
+        supervised.start("origin")
+        wait_for((supervised.folder / "origin.url").exists)
 
 
 @pytest.mark.servers
