@@ -123,7 +123,7 @@ remedies-here:
 remedies-elsewhere:
 	$(BIN)/python packages/hopless/suites/django_suite.py --django 6
 	$(BIN)/python packages/hopless/suites/neighbours.py --django 6.1
-	$(BIN)/python packages/hopless/suites/projects.py --django 6.1 django-allauth django-axes django-filter django-guardian
+	$(BIN)/python packages/hopless/suites/projects.py --django 6.1
 	$(BIN)/python packages/hopless/suites/own_project.py
 	$(BIN)/python packages/upstream/try_patches.py
 

@@ -34,7 +34,6 @@ from environments import environment
 SUITES = Path(__file__).parent
 CASES = agents.CASES | state.CASES
 LONGEST_SCENARIO_S = 300
-SHOWN_DIFFERENCES = 1
 # The spans of Django's middleware and handler have the names of hopless's classes, and hopless opens fewer connections.
 CLASSES = re.compile(
     r"\b(?:django|hopless)\.[\w.]*[.:](?=\w+Middleware)|django\.core\.handlers\.asgi:ASGI|hopless\.handler:"
@@ -87,8 +86,8 @@ def compare(django: str, python: str, name: str, server: str | None) -> bool:
     lost, added = stock - ours, ours - stock
     print(f"{name}: {stock.total()} recordings, {lost.total()} missing and {added.total()} added with hopless")
     for what, difference in (("missing", lost), ("added", added)):
-        for line in sorted(difference)[:SHOWN_DIFFERENCES]:
-            print(f"  {what}: {line[:700]}")
+        if difference:
+            print(f"  {what}: {min(difference)[:700]}")
     sys.stdout.flush()
     return not lost and not added
 

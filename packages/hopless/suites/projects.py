@@ -123,8 +123,8 @@ def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, se
     Raises:
         SystemExit: If the tests didn't start.
     """
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "PYTHONDONTWRITEBYTECODE": "1",
-           "DATABASE_NAME": str(python.with_name("wagtail.sqlite3"))}  # fmt: skip
+    database = str(python.with_name("wagtail.sqlite3"))
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": project.settings, "DATABASE_NAME": database}
     command = [python, "-W", "ignore", RUN, f"whole-{way}", *project.command]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     printed = done.stdout + done.stderr

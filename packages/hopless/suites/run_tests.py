@@ -21,7 +21,6 @@ import django
 
 SUITES = Path(__file__).resolve().parent
 WHOLE = "whole-"
-MODULES = ("django", "pytest")
 
 
 def force_asynchronous() -> None:
@@ -71,8 +70,10 @@ def substitute(mutant: str = "") -> None:
 def send_through_handler(way: str) -> None:
     """Send the requests of the synchronous client through a complete ASGI handler."""
     import whole_handler
+    from django.contrib.auth.hashers import PBKDF2PasswordHasher
     from django.core.handlers.asgi import ASGIHandler
 
+    PBKDF2PasswordHasher.iterations = 1  # hashing passwords takes most of the time of some projects
     if way == "stock":
         whole_handler.install(ASGIHandler, lambda handler: handler())
         return
@@ -100,7 +101,7 @@ def main() -> None:
     django.setup = setup_and_change
     sys.argv = [program, *arguments]
     sys.path[:1] = [os.getcwd(), str(SUITES), str(SUITES.parent)]
-    if program in MODULES:
+    if program in ("django", "pytest"):
         runpy.run_module(program, run_name="__main__")
     else:
         runpy.run_path(program, run_name="__main__")
