@@ -180,6 +180,13 @@ def test_image_owner_and_stages():
     assert last.index("RUN cd") < last.index("USER 10001") < last.index("ENTRYPOINT")
 
 
+def test_wheel_has_python_path_of_setups():
+    included = (ROOT / "pyproject.toml").read_text()
+    for file in (ROOT / "supervisor" / "conf.d").glob("*.conf"):
+        for folder in re.findall(r'PYTHONPATH="%\(here\)s/../../([^"]+)"', file.read_text()):
+            assert f'"{folder}"' in included
+
+
 def test_image_keeps_files_that_run(tmp_path):
     packages = tmp_path / "lib" / "python3.13" / "site-packages"
     kept = {"django/test/client.py", "django/locale/de/django.mo", "scipy.libs/a.so", "a/b.py", "autobahn/nvx/a.c"}
