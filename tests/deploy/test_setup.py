@@ -30,6 +30,7 @@ def setup(project, **environment):
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_environment_is_ready_when_complete(project):
     """Packages of another environment or of an older folder don't replace missing packages."""
     others = project / "others"

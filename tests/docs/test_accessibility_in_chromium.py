@@ -7,7 +7,7 @@ import pytest
 from loadtests.files import ROOT
 from tests.fixtures.chromium import NEEDS_CHROMIUM, keyboard
 
-pytestmark = [*NEEDS_CHROMIUM, pytest.mark.timeout(400)]  # the build is of the first test
+pytestmark = [*NEEDS_CHROMIUM, pytest.mark.timeout(900)]  # the build is of the first test
 PAGES = (
     "index.html",
     "choosing.html",

@@ -11,7 +11,7 @@ from loadtests.analyse.reasons import Reason
 from loadtests.files import ROOT
 from loadtests.plan import study as studies
 
-pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(400)]  # the build is of the first test
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(900)]  # the build is of the first test
 
 
 @pytest.fixture
