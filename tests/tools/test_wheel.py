@@ -9,6 +9,7 @@ import sysconfig
 import pytest
 
 from loadtests.files import ROOT
+from tests.fixtures.command import a_free_port
 
 STUDY = """
 title = "One server"
@@ -46,7 +47,7 @@ def test_wheel_measures_a_project(venv, tmp_path):
     (tmp_path / "study.toml").write_text(STUDY)
     run(sys.executable, "-m", "django", "startproject", "mysite", cwd=tmp_path)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    env = {**inherited, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env = {**inherited, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PORT": str(a_free_port())}
     command = (venv / "bin/loadtests", "run", "../study.toml", "--app", ".", "--ignore-busy")
     printed = run(*command, cwd=tmp_path / "mysite", env=env)
     [found] = (tmp_path / "mysite" / "results").iterdir()
