@@ -34,7 +34,7 @@ class GeneratorProcess:
     ahead_ms = 0.0
     """Its clock minus this process's."""
     start_in_s = START_IN_S
-    """The seconds before its start at which it must know it."""
+    """The minimum time between the command to start and the start, in seconds."""
 
     def __init__(self, popen: subprocess.Popen[bytes], errors: ErrorTail) -> None:
         self.popen = popen

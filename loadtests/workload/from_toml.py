@@ -76,7 +76,7 @@ class MixedRequestTable(RequestTable, frozen=True, kw_only=True, forbid_unknown_
         Meta(description="The frequency relative to the other requests. Default: 1, or the recorded frequency."),
     ] = None
     at: Annotated[
-        list[Seconds], Meta(description=("The recorded times, in seconds after the start of the recording."))
+        list[Seconds], Meta(description="The recorded times, in seconds after the start of the recording.")
     ] = []
 
 

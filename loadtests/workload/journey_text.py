@@ -48,7 +48,7 @@ def text(found: WalkedJourney, file: Path) -> str:
 
 
 def _head(found: WalkedJourney, file: Path) -> Iterator[str]:
-    yield f'"""A journey, made from {_plain(file.name)}: Read and edit it before you use it.'
+    yield f'"""A journey, made from {_plain(file.name)}. Read and edit it before you use it.'
     yield ""
     about = "Take the inputs of users from self.chance, and make the checks stricter. This file contains the recorded "
     yield from textwrap.wrap(f"{about}inputs.", WIDTH)

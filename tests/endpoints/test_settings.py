@@ -119,6 +119,7 @@ REFUSED = [
     (databases, {"DATABASE_URL": "bench"}, "DATABASE_URL begins with 'bench'"),
     (databases, {"DATABASE_URL": "postgresql://localhost"}, "the name of the database is missing"),
     (databases, {"DATABASE_URL": "postgresql://localhost/x?colour=red"}, "colour"),
+    (databases, {"ASYNC_BACKEND": "1"}, "ASYNC_BACKEND needs PostgreSQL"),
     (databases, {"CONN_MAX_AGE": "long"}, "CONN_MAX_AGE is 'long'"),
     (databases, {"CONN_MAX_AGE": "-1"}, "CONN_MAX_AGE is '-1'"),
     (layer, {"CHANNEL_LAYER": "rabbit"}, "there are: memory, ipc, redis, pubsub"),

@@ -81,7 +81,7 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
     """
     x_scale, y_scale = (shared.scale_for(shared.figures([*rows, *line], key)) for key in ("concurrency", "value"))
     x = alt.X("concurrency:Q", title="requests that can be in flight", scale=x_scale, axis=shared.axis_for(x_scale))
-    y = alt.Y("value:Q", title="answered well per second", scale=y_scale, axis=shared.axis_for(y_scale))
+    y = alt.Y("value:Q", title="successful requests per second", scale=y_scale, axis=shared.axis_for(y_scale))
     arithmetic = (
         alt.Chart(shared.values(line)).mark_line(color=MUTED, strokeWidth=1.6, strokeDash=[5, 4]).encode(x=x, y=y)
     )

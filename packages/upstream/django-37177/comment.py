@@ -12,7 +12,7 @@ ROWS = {
     "asgi": "Django as it is, the seven middleware of `startproject`",
     "synchronous-middleware": "the same with `async_capable = False` (as #21523 would have it)",
     "hopless-middleware": "middleware that hops only where a hook can block",
-    "hopless": "that, kept threads, and a handler that takes none where nothing blocks",
+    "hopless": "that, kept threads, and a handler that takes no thread if nothing blocks",
     "no-middleware": "Django as it is, no middleware",
     "wsgi": "Gunicorn's threads (WSGI)",
 }
@@ -32,7 +32,7 @@ each relative to the first row:
 - Synchronous middleware that shares its hops (#21523) takes {shared}, and needs no change in projects.
 - Most hooks of Django's own middleware cannot block: a session that was not changed, CSRF, messages, the common
   middleware. Called in the event loop they need no hop. With a predicate for each hook, and Django's classes otherwise
-  as they are, it is {twins}; with kept threads and a handler that takes none where nothing blocks, {all}.
+  as they are, it is {twins}; with kept threads and a handler that takes no thread if nothing blocks, {all}.
 - A view that does work of its own gains the same milliseconds, and so a smaller ratio.
 
 Each ratio is of medians; the intervals and all trials are in the run. The third and fourth rows are a package outside

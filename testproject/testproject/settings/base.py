@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from .database import databases
+from .database import ASYNC_ENGINE, databases
 from .fetching import fetching
 from .middleware import middleware
 from .sessions import sessions
@@ -32,9 +32,6 @@ INSTALLED_APPS = [
     "questionnaire",
 ]
 
-if os.environ.get("ASYNC_BACKEND"):
-    INSTALLED_APPS.append("django_async_backend")
-
 MIDDLEWARE = middleware(os.environ)
 
 TEMPLATES = [
@@ -56,6 +53,8 @@ WSGI_APPLICATION = "testproject.wsgi.application"
 ASGI_APPLICATION = "testproject.asgi.application"
 
 DATABASES = databases(os.environ, BASE_DIR)
+if DATABASES["default"]["ENGINE"] == ASYNC_ENGINE:
+    INSTALLED_APPS.append("django_async_backend")
 
 # Only the questionnaire, /session and /user load sessions.
 _sessions = sessions(os.environ)

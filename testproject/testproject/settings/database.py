@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # the synchronous half is Django's
 POOL = 16  # connections of a process; six processes stay below PostgreSQL's default limit of 100
 
 
@@ -20,11 +21,13 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     if keep is not None and not (keep.isdecimal() or keep == "none"):
         raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}; whole seconds, or none, are needed")
     if url.startswith("sqlite:///"):
+        if environ.get("ASYNC_BACKEND"):
+            raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL; set DATABASE_URL")
         database = sqlite(directory / url.removeprefix("sqlite:///"))
     elif url.startswith(("postgresql://", "postgres://")):
         database = postgresql(url)
-        if environ.get("ASYNC_BACKEND"):  # the package django-async-backend, whose synchronous half is Django's
-            database["ENGINE"] = "django_async_backend.db.backends.postgresql"
+        if environ.get("ASYNC_BACKEND"):
+            database["ENGINE"] = ASYNC_ENGINE
         if keep is None:
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:

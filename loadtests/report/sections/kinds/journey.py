@@ -65,7 +65,7 @@ def _whole(test: Test, cells: Sequence[Cell]) -> Table:
             "under way first": lambda cell: f"{fmean(one.under_way_first for one in _journeys(cell)):,.0f}",
             "under way last": lambda cell: f"{fmean(one.under_way_last for one in _journeys(cell)):,.0f}",
         },
-        "Seconds from the due start of a journey to its end, including pauses. An error ends a journey. Running: at "
+        "Seconds from the due start of a journey to its end, including pauses. An error ends a journey. Under way: at "
         "the start and at the end of the measured load. If new users arrive at a rate and the second number is much "
         "larger, the server doesn't keep up with them.",
         tables.Layout(optional=("under way first", "under way last")),
