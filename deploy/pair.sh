@@ -31,10 +31,10 @@ bench() {
     at_client "cd bench && $loadtests hosts prepare $there && $loadtests hosts check $there"
 
     status=0
-    trap 'status=130' INT TERM  # what was measured until then is fetched
+    trap 'status=130' INT TERM  # finished trials are still fetched
     at_client "cd bench && $loadtests run $(quoted "$1") --servers $there --output $run" || status=$?
     trap 'exit 130' INT TERM
-    # Also of a failed or interrupted run: it has what was measured.
+    # A failed or interrupted run is fetched too: it has finished trials.
     mkdir -p "$project/results"
     at_client "tar -C bench -cf - $run" | tar -C "$project" -xf - || die "there is no run folder to fetch"
     echo "The run is in $run"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what a bare Debian or Ubuntu machine lacks for `make bench` and `make test`. Run as root; it can be run
-# again, and leaves alone what is there.
+# Installs the packages that `make bench` and `make test` need on a bare Debian or Ubuntu. Run it as root. It can run
+# again, and doesn't change installed packages.
 #
 #     sudo deploy/provision.sh [PROJECT]
 set -eu

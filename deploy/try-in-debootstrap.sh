@@ -1,6 +1,6 @@
 #!/bin/sh
 # For maintainers: tries provision.sh on a bare root file system, then runs a command in the project's copy there, as an
-# ordinary user. Run as root on Debian or Ubuntu with debootstrap; nothing is left behind.
+# ordinary user. Run as root on Debian or Ubuntu with debootstrap. It removes all its files.
 #
 #     sudo deploy/try-in-debootstrap.sh [SUITE [MIRROR [COMMAND]]]
 #     sudo deploy/try-in-debootstrap.sh noble http://archive.ubuntu.com/ubuntu 'make setup'
@@ -8,7 +8,7 @@
 # KEYRING names the file with the archive's keys, where debootstrap does not find it by itself.
 set -eu
 
-# In a mount namespace of its own: its mounts always end with it.
+# In its own mount namespace, so that its mounts always end with it.
 [ -n "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=1 exec unshare --mount "$0" "$@"
 
 suite=${1:-trixie}
@@ -34,7 +34,7 @@ trap 'exit 130' INT TERM
 # Also works for Ubuntu releases that this debootstrap does not know by name.
 script=
 [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=/usr/share/debootstrap/scripts/gutsy
-# shellcheck disable=SC2086  # empty where it is not needed
+# shellcheck disable=SC2086  # empty if it isn't needed
 debootstrap --variant=minbase --components="$components" ${KEYRING:+"--keyring=$KEYRING"} \
     "$suite" "$root" "$mirror" $script
 
@@ -48,7 +48,7 @@ mkdir "$root/vagrant"
     tar --extract --directory="$root/vagrant" --no-same-owner
 chroot "$root" chown -R bench: /vagrant
 
-# The bare machine needs what this one needs to reach the package indexes (a proxy's certificate).
+# The bare machine needs this machine's access to the package indexes (a proxy's certificate).
 settings=
 certificates=${PIP_CERT:-${NODE_EXTRA_CA_CERTS:-}}
 if [ -n "$certificates" ]; then

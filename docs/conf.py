@@ -10,7 +10,7 @@ project = "Django serving benchmark"
 author = "the contributors of this project"
 copyright = "2026, the contributors of this project"
 
-extensions = ["from_code", "from_types", "from_results", "advice", "view_worth", "explorer"]
+extensions = ["from_code", "from_types", "from_results", "advice", "view_worth", "transfer", "explorer"]
 exclude_patterns = ["_build"]
 nitpicky = True
 smartquotes_action = "q"  # an option's two dashes stay two dashes

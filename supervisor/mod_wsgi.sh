@@ -10,7 +10,7 @@ cat > "$folder/more.conf" <<CONF
 # %2F in a path is passed to the application.
 AllowEncodedSlashes On
 MaxKeepAliveRequests 0
-# A thousand clients with a fixed number of processes: a run counts one that ends as a failure.
+# A thousand clients with a fixed number of processes, because a run counts the end of a process as a failure.
 ServerLimit 4
 StartServers 4
 ThreadLimit 250

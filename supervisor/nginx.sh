@@ -70,7 +70,7 @@ $servers
         client_max_body_size 0;  # Django judges
 
         location / {
-            # Without a path of its own: the request's goes on as it came, encoded slashes and all.
+            # Without a path here, nginx forwards the request's path unchanged, with encoded slashes.
             proxy_pass http://server;
             proxy_http_version 1.1;
             proxy_set_header Host \$http_host;

@@ -27,7 +27,7 @@ pytest_plugins = [
 
 os.environ["COLUMNS"] = "160"  # of the terminal: wide enough that nothing printed is folded
 
-# A shell script starts what it puts in the background deaf to Ctrl-C, and all that is started from there is deaf, too.
+# A shell script's background programs, and all programs that these start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -9,7 +9,7 @@ from xdist.scheduler import LoadFileScheduling
 
 TESTS = Path(__file__).resolve().parent
 DURATIONS = TESTS / "durations.json"  # seconds by group, written by `make test-durations`
-LISTED_S = 1.0  # shorter ones can be begun in any order
+LISTED_S = 1.0  # shorter tests can start in any order
 # The tests of these files share nothing, so each of them is a group.
 SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/engines/test_truth.py"}
 

@@ -12,15 +12,15 @@ GENERATED = {"package-lock.json"}
 # Names that several modules share because they are one thing, seen from several sides.
 SHARED = {
     "base",  # what the siblings of a folder have in common
-    "capacity", "journey", "latency", "throughput",  # a kind of test: what it is, how it is searched for, shown, drawn
+    "capacity", "journey", "latency", "throughput",  # a kind of test: its definition, search, report and chart
     "recovery", "deployment", "stream",
     "connect", "echo", "echo_throughput", "broadcast", "idle",  # likewise; layers have another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
-    "advise", "check", "doctor", "load", "run", "worker",  # a command, and what it calls
-    "advice", "cost", "requests", "sweep", "verdicts",  # what is found or planned, and its section and chart
-    "trial",  # how one is made, and what is kept of it
+    "advise", "check", "doctor", "load", "run", "worker",  # a command, and the function that it calls
+    "advice", "cost", "requests", "sweep", "verdicts",  # a finding or a plan, and its section and chart
+    "trial",  # how a trial runs, and its record
     "page", "templates",  # of a report, of a profile
-    "dry_run", "progress",  # what is printed, and what is found
+    "dry_run", "progress",  # a printed text, and its findings
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 project=$(cd "$here/../.." && pwd)
 pair=cloud
 user=ubuntu
-state=$project/.cloud  # what was made, so that it can be taken down: not to be lost before that
+state=$project/.cloud  # the created resources; needed to remove them
 
 die() {
     echo "$pair: $*" >&2
@@ -21,7 +21,7 @@ else
     die "install OpenTofu (https://opentofu.org/docs/intro/install/)"
 fi
 
-# in_cloud COMMAND ...: OpenTofu on the pair, with its state in a folder of its own.
+# in_cloud COMMAND ...: OpenTofu on the pair, with its state in a separate folder.
 in_cloud() {
     TF_DATA_DIR=$state/providers "$tofu" -chdir="$here" "$@"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Removes the pair, and says how to check that nothing is left.
+# Removes the pair, and prints how to check that no instance is left.
 . "$(dirname "$0")/common.sh"
 
 [ -f "$state/pair.tfvars" ] || die "there is no pair that was made from here"

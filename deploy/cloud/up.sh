@@ -10,7 +10,7 @@ key=${CLOUD_KEY:-$HOME/.ssh/id_ed25519.pub}
 ssh-add -l >/dev/null 2>&1 || die "no key in the SSH agent: ssh-add it, for the client has to reach the server with it"
 caller=${CLOUD_CALLER:-$(curl --fail --silent --show-error --max-time 10 https://checkip.amazonaws.com)}
 
-# variable NAME VALUE: for OpenTofu, where there is a value.
+# variable NAME VALUE: sets a variable of OpenTofu, if there is a value.
 variable() {
     [ -z "$2" ] || printf '%s = "%s"\n' "$1" "$2"
 }

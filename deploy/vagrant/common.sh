@@ -13,7 +13,7 @@ die() {
     exit 1
 }
 
-# of_pair COMMAND ...: Vagrant, with its state apart from that of the single machine.
+# of_pair COMMAND ...: Vagrant, with a separate state from the single machine's.
 of_pair() {
     VAGRANT_CWD=$here VAGRANT_DOTFILE_PATH=$state vagrant "$@"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a Vagrant box of Debian for the provider libvirt, where none can be downloaded or trusted.
+# Makes a Vagrant box of Debian for the provider libvirt, if no box can be downloaded or trusted.
 # Run as root on Debian or Ubuntu with debootstrap, qemu-utils and e2fsprogs.
 #
 #     sudo deploy/vagrant/debian-box.sh FILE [SUITE [MIRROR]]
@@ -11,7 +11,7 @@ set -eu
 file=${1:?name the file to make, such as debian.box}
 suite=${2:-trixie}
 mirror=${3:-http://deb.debian.org/debian}
-size=12  # GB, of which a file system in use takes what it holds
+size=12  # GB; the file only takes the space that the system uses
 
 die() {
     echo "debian-box: $*" >&2
@@ -54,7 +54,7 @@ NETWORK
 if [ -n "${EXTRA_CA:-}" ]; then
     install -m 644 "$EXTRA_CA" "$root/usr/local/share/ca-certificates/extra.crt"
     chroot "$root" update-ca-certificates >"$work/log" 2>&1
-    # Programs with certificates of their own use the system's.
+    # Programs that bring their own certificates use the system's.
     for name in PIP_CERT NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do
         echo "$name=/etc/ssl/certs/ca-certificates.crt" >> "$root/etc/environment"
     done

@@ -3,7 +3,7 @@
 #
 #     make vm-results
 #
-# What is in results/ already is left as it is.
+# Existing folders of results/ aren't changed.
 set -eu
 
 project=$(cd "$(dirname "$0")/../.." && pwd)

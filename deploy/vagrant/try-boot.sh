@@ -1,7 +1,7 @@
 #!/bin/sh
-# For maintainers: boots the machine of the Vagrantfile for real, from a box made here, and runs a command in it on what is
-# committed; then removes machine and box. Run as root, where there is /dev/kvm and libvirtd runs, with vagrant-libvirt and
-# what debian-box.sh needs.
+# For maintainers: boots the machine of the Vagrantfile from a new local box, and runs a command in it on the
+# committed files. It then removes machine and box. Run it as root, with /dev/kvm, a running libvirtd, vagrant-libvirt and
+# the needs of debian-box.sh.
 #
 #     sudo deploy/vagrant/try-boot.sh [COMMAND [SUITE [MIRROR]]]
 #     sudo deploy/vagrant/try-boot.sh 'make test'

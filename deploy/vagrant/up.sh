@@ -8,7 +8,7 @@ command -v vagrant >/dev/null || die "install Vagrant (https://developer.hashico
 mkdir -p "$state"
 of_pair up
 of_pair ssh-config > "$state/ssh_config"
-# The client reaches the server with a key of its own.
+# The client reaches the server with its own key.
 at client '[ -f .ssh/id_ed25519 ] || ssh-keygen -q -t ed25519 -N "" -f .ssh/id_ed25519'
 at client 'cat .ssh/id_ed25519.pub' |
     at server 'cat > client.pub && { grep -qxFf client.pub .ssh/authorized_keys || cat client.pub >> .ssh/authorized_keys; }'

@@ -25,6 +25,7 @@ def job(engine: str, load: Load, token: str, index: int) -> dict[str, Any]:
         "timesMs": [seconds * 1000 for seconds, _ in load.recorded] or None,
         "rate": load.rate,
         "connections": _connections(load, index),
+        "silent": _share(load.silent, load.processes, index),
         "timeoutMs": load.timeout_s * 1000,
         "listenMs": load.listens_s * 1000,
         "idleMs": load.idle_s * 1000,
@@ -55,7 +56,12 @@ def _request(request: Request, body: bytes | None) -> dict[str, Any]:
 def _connections(load: Load, index: int) -> int:
     if load.conversation is not None and load.conversation.publishes:
         return load.connection_count if index < load.turns else 0  # each publishes in the rooms of its process
-    share, rest = divmod(load.connection_count, load.processes)
+    return _share(load.connection_count, load.processes, index)
+
+
+def _share(count: int, processes: int, index: int) -> int:
+    """Return the part of ``count`` that process ``index`` gets."""
+    share, rest = divmod(count, processes)
     return share + (index < rest)
 
 
@@ -65,17 +71,15 @@ def _conversation(load: Load, token: str, index: int) -> dict[str, Any] | None:
     shared = load.turns < load.processes  # a room has receivers in all processes
     dealt_over = max(load.turns, load.processes)
     own = range(index, dealt_over, load.processes)
-    share, rest = divmod(talk.receivers, dealt_over)
-    receivers = sum(share + (turn < rest) for turn in own)
+    receivers = sum(_share(talk.receivers, dealt_over, turn) for turn in own)
     rooms = talk.rooms if shared else len(own)
     return {**dataclasses.asdict(talk), "token": token, "receivers": receivers, "rooms": rooms, "shared": shared}
 
 
 def _streams(load: Load, streams: EventStreams, index: int) -> dict[str, Any]:
-    share, rest = divmod(streams.count, load.processes)
     return {
         "request": _request(streams.request, streams.body),
-        "count": share + (index < rest),
+        "count": _share(streams.count, load.processes, index),
         "events": streams.events,
         "intervalMs": streams.interval_s * 1000,
         "pauseMs": streams.pause_s * 1000,

@@ -48,7 +48,7 @@ export class Deliveries {
   lost = new Set(); // receivers
 
   /**
-   * @param {(at: number) => number} waited how long what is read then may have lain in the generator
+   * @param {(at: number) => number} waited the time that a message may have waited in the generator
    * @param {boolean} straysAreKnown false: who gets a message of another sender may be meant to
    * @param {boolean} areShared messages have receivers in several processes
    */

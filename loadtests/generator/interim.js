@@ -4,10 +4,10 @@
 /** @import { Socket } from 'node:net' */
 
 const INTERIM = Buffer.from('HTTP/1.1 1');
-const SWITCHING = Buffer.from('01');  // after this answer, there is no other
+const SWITCHING = Buffer.from('01');  // after this answer, no other answer follows
 const END = Buffer.from('\r\n\r\n');
 
-/** @param {Socket} socket @param {() => boolean} isHeadDue whether what comes now begins an answer */
+/** @param {Socket} socket @param {() => boolean} isHeadDue whether the next bytes are the start of an answer */
 export function passOver(socket, isHeadDue) {
   const read = socket.read.bind(socket);
   /** @type {Buffer | null} */

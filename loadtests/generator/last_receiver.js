@@ -13,7 +13,7 @@ export class LastReceivers {
   messages = 0;
   whole = 0;
   times = new Times();
-  /** @type {Map<Name, Map<number, {left: number, intended: number}>>} by stream and number, those that not all have */
+  /** @type {Map<Name, Map<number, {left: number, intended: number}>>} messages that some receivers lack */
   underWay = new Map();
 
   /** @param {boolean} areShared other receivers of a message are in other processes: what became of each is kept */

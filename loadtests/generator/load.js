@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { nowMs } from './clock.js';
 import { Recorder } from './recorder.js';
+import { SilentClients } from './silent.js';
 import { SliceClock } from './sliceclock.js';
 import { tlsOf } from './tls.js';
 
@@ -46,9 +47,11 @@ export class Load {
     this.exchanges = job.requests.map((request) => protocol.exchange(request, job));
     this.order = new Uint16Array(Uint8Array.from(Buffer.from(job.order, 'base64')).buffer);
     this.recorder = new Recorder(onSecond, this.exchanges);
+    this.silent = new SilentClients(job);
   }
 
   async ready() {
+    await this.silent.opened;
     this.pool = (await this.protocol.openPool?.(this.job)) ?? null;
     this.recorder.deliveries = this.pool?.deliveries ?? null;
   }
@@ -214,6 +217,7 @@ export class Load {
     for (const connection of this.connections) {
       connection.destroy();
     }
+    this.silent.close();
     const connections = this.pool?.measured?.() ?? null;
     const streams = this.pool?.streams?.() ?? [];
     this.ending = this.pool?.close();

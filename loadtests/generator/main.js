@@ -5,13 +5,13 @@
 //     {"load": <name>, "step": true}         open the next part of its pool; answered by {"event": "stepped"}
 //     {"load": <name>, "reopen": true}       open lost connections of its pool; answered by {"event": "reopened"}
 //     {"load": <name>, "slice": <Slice>}     make it for a while; an event "second" for each second that is over, "sends"
-//                                            for what was sent into rooms that other processes share, and
-//                                            {"event": "over"} with whether something was awaited in vain
+//                                            for sends into rooms that other processes share, and
+//                                            {"event": "over"} with `inVain`: whether an awaited answer is missing
 //     {"load": <name>, "sends": <Sends>}     of another process, by this one's clock
 //     {"stop": true}                         end the slice now
-//     {"load": <name>, "close": true}        {"event": "result"} with all that was measured of it
+//     {"load": <name>, "close": true}        end it; answered by {"event": "result"} with its figures
 //
-// It makes one load at a time. It ends when standard input is closed, so it cannot outlive its parent.
+// It generates one load at a time. It ends when standard input is closed, so it cannot outlive its parent.
 
 import { readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';

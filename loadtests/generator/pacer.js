@@ -26,7 +26,7 @@ export class Pacer {
   spinMs = 0;
   spinning = false;
 
-  /** @param {() => number} sendDue sends what is due and returns when the next send is (nowMs; Infinity: none is left) */
+  /** @param {() => number} sendDue sends due requests, and returns the time of the next (nowMs; Infinity: no more) */
   constructor(sendDue) {
     this.sendDue = sendDue;
     this.due[0] = Infinity;

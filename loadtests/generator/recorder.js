@@ -155,7 +155,7 @@ export class Recorder {
    * @param {Failure} failure
    * @param {number} intended
    * @param {number} at
-   * @param {string | number} how the status, where it was answered with another
+   * @param {string | number} how the status, if it isn't the expected one
    */
   wasError(exchange, { kind, answered, text }, intended, at, how = kind) {
     if (!this.counts(intended)) {

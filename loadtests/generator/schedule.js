@@ -53,7 +53,7 @@ function sendsBefore(/** @type {number} */ rate, /** @type {number} */ durationM
  *
  * @param {number} rate requests per second
  * @param {number} durationMs
- * @param {number} fromMs where in a longer schedule this part begins
+ * @param {number} fromMs the start of this part in a longer schedule
  */
 export function evenMoments(rate, durationMs, fromMs = 0) {
   const before = sendsBefore(rate, fromMs);

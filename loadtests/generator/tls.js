@@ -38,7 +38,7 @@ class Tls {
    * A connection that speaks a protocol, by its name in ALPN.
    *
    * @param {string} protocol
-   * @param {() => boolean} counts whether what it was opened for is measured; asked once the handshake is done
+   * @param {() => boolean} counts whether its request is measured; called after the handshake
    * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
    */
   connect(protocol, counts, callback) {

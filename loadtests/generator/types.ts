@@ -17,6 +17,7 @@ export interface Job {
   timesMs: number[] | null; // of a recording: when each send of all processes is due
   rate: number | null;  // requests per second of all processes; null for a closed loop, 0 for connections without sends
   connections: number; // of this process: the most at a fixed rate, all in a closed loop
+  silent: number; // more connections of this process, which send nothing
   timeoutMs: number;
   listenMs: number;  // after the end of the last slice, for duplicate and stray messages
   idleMs: number; // an idle connection is closed from this side after this
@@ -180,7 +181,7 @@ export interface ConnectionCounts {
   reason: string;
 }
 
-/** The results of streams of events: begun = whole + broken + unanswered + cut + left. See streams.js. */
+/** The results of streams of events: started = whole + broken + unanswered + cut + left. See streams.js. */
 export interface StreamCounts {
   begun: number;
   whole: number;

@@ -15,7 +15,7 @@ const PACES = [
 
 /**
  * @param {Protocol} protocol
- * @param {Job} job what is warmed up for
+ * @param {Job} job the job to warm up for
  */
 export async function warmUp(protocol, job) {
   const server = await protocol.answering(job);
@@ -26,6 +26,7 @@ export async function warmUp(protocol, job) {
     order: Buffer.from(Uint16Array.of(0).buffer).toString('base64'),
     timesMs: null,
     connections: 8,
+    silent: 0,
     timeoutMs: 1000,
     index: 0,
     processes: 1,

@@ -209,7 +209,7 @@ class _Checker:
             except NotServing as error:
                 result.failed.append((setup, error))
                 if expected is None and not application.own:
-                    break  # there are no answers to compare with
+                    break  # without an answer to compare with
                 continue
             expected = given if expected is None else expected
             result.compared.append(setup)

@@ -16,6 +16,7 @@ from loadtests.plan.study import Study
 from loadtests.setups import redis, require_knobs
 from loadtests.workload import DEFAULT_ENGINE
 
+MIGRATE = "net.ipv4.tcp_migrate_req"
 BUSY = 0.10  # the share of all cores that other programs may use before they disturb a measurement
 
 
@@ -54,8 +55,8 @@ def examine(watch_s: float = 1.0, study: Study | None = None) -> list[MachineFin
         UserError: If a knob isn't valid.
     """
     require_knobs(os.environ, own=False)
-    of_study = [] if study is None else [_open_files(study)]
     facts = machine.describe()
+    of_study = [] if study is None else [_open_files(study), *_migration(facts, study)]
     return errors_first([*_engines(), *_cores(facts), *_of_servers(facts, watch_s), *of_study])
 
 
@@ -86,6 +87,14 @@ def _open_files(study: Study) -> MachineFinding:
     needed, allowed = open_files.needed(test), open_files.allowed()
     text = f"{study.name} needs {needed:,} open files per process in its test {test.name}; the limit is {allowed:,}"
     return ok(text) if needed <= allowed else MachineFinding("error", text, open_files.fix(needed))
+
+
+def _migration(facts: dict[str, Any], study: Study) -> Iterator[MachineFinding]:
+    if facts["sysctl"][MIGRATE] == "0" and any(test.work.deployment for test in study.tests):
+        yield warning(
+            f"{MIGRATE} is 0: if each worker has its own socket, a replaced worker loses its waiting connections",
+            f"sudo sysctl {MIGRATE}=1",
+        )
 
 
 def _engines() -> Iterator[MachineFinding]:

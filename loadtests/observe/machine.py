@@ -26,6 +26,7 @@ from loadtests.setups.needs import SYSTEM
 SYSCTLS = (
     "net.core.somaxconn",
     "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_migrate_req",
     "net.ipv4.ip_local_port_range",
     "net.ipv4.tcp_tw_reuse",
     "net.ipv4.tcp_fin_timeout",

@@ -42,6 +42,7 @@ class Feature(Enum):
     PROCESSES = "share a load among several processes"
     EARLY_STOP = "stop a probe that is lost"
     RESPONSE_TIME = "count time from the intended send"
+    SILENT = "hold silent connections"
     TLS = "trust the certificate of a run"
     JOURNEYS = "have users walk a journey"
 
@@ -64,6 +65,8 @@ class Load:
         arrival_seed: The seed of random send times, as if users were independent. None means even times.
         connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
             1,000. If messages are sent over open connections, the default is 10.
+        silent: The number of further connections that send nothing. If the server closes one, the client connects
+            again.
         duration_s: The duration.
         warmup_s: The time to send the same load before the measurement.
         timeout_s: The maximum time of a request while the schedule runs (error ``timeout``).
@@ -99,6 +102,7 @@ class Load:
     rate: float | None = None
     arrival_seed: int | None = None
     connections: int | None = None
+    silent: int = 0
     duration_s: float = 10.0
     warmup_s: float = 0.0
     timeout_s: float = 10.0
@@ -236,7 +240,11 @@ class Load:
     @property
     def features(self) -> frozenset[Feature]:
         """The features that an engine needs for this load."""
-        used = {Feature.TLS: self.ca is not None, Feature.PROCESSES: self.processes > 1}
+        used = {
+            Feature.TLS: self.ca is not None,
+            Feature.PROCESSES: self.processes > 1,
+            Feature.SILENT: self.silent > 0,
+        }
         if self.users is not None:
             used[Feature.JOURNEYS] = True
         else:

@@ -17,7 +17,7 @@ from loadtests.report.formats.comparison import print_comparison
 from tests.fixtures.changes import slowed
 from tests.fixtures.runs import known_test
 
-LABELS = ("gunicorn", "daphne", "uvicorn")  # as those of the fixture ``two``
+LABELS = ("gunicorn", "daphne", "uvicorn")  # the labels of the fixture ``two``
 
 
 def verdicts(found):

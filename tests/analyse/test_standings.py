@@ -120,7 +120,7 @@ def test_faster_answers_through_failures_never_win(build_run):
         ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts, no growth
         ([0, 0, 0, 0, 0, 90], 3000, False),  # a single stall
         ([5, 4, 5, 4, 5, 4], 3000, False),  # under 1%
-        ([1, 1, 0, 0, 1, 1], 360, False),  # what is being answered as a slice ends is no backlog
+        ([1, 1, 0, 0, 1, 1], 360, False),  # requests in progress at the end of a slice aren't a backlog
         ([2, 3, 2, 2, 3, 2], 360, True),
     ],
 )
@@ -244,7 +244,7 @@ def test_idle_connections_cost_memory_from_rest(losing):
     assert memory(process) is None  # the memory at rest is unknown
     rested = dataclasses.replace(process, idle_rss_mb=30.0)
     assert memory(rested) == pytest.approx((55 - 30) * 1024 / 800)
-    # What it took for the first of them, once, is no part of what each takes.
+    # The cost of the first connection, which occurs once, isn't part of the cost of each.
     grown = dataclasses.replace(rested, step_rss_mb=(50.0, 55.0, 60.0, 65.0))
     assert memory(grown, grown, steps=(200, 400, 600, 800)) == pytest.approx(2 * (65 - 50) * 1024 / 600)
     assert memory(grown, grown, steps=(200, 200, 200, 200)) is None

@@ -16,7 +16,7 @@ from loadtests.cleanup import program
 from loadtests.files import ROOT
 from tests.fixtures.waiting import wait_for
 
-# A shell that ignores SIGTERM and has left a daemon behind, in a session of its own, whose parent is gone.
+# A shell that ignores SIGTERM and started a daemon in a separate session. The daemon's parent has ended.
 STUBBORN = 'trap "" TERM; (setsid sleep 321 &) ; echo ready; while :; do sleep 0.1; done'
 
 

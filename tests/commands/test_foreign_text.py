@@ -112,7 +112,7 @@ def test_no_directive_comes_into_the_documentation(reported, monkeypatch):
     document = publish_doctree(text, str(run / "index.rst"), settings_overrides=quiet)
     active = {"raw", "system_message", "problematic", "reference", "substitution_reference"}
     found = [node for node in document.findall() if type(node).__name__ in active]
-    assert [str(node) for node in found if node.get("level") != 1] == []  # 1 is no more than a remark
+    assert [str(node) for node in found if node.get("level") != 1] == []  # 1 is only a remark
     assert "root:" not in document.astext()
     assert MARKUP in document.astext()
 

@@ -85,7 +85,7 @@ def test_capacity_prints_probes_before_result(server, command):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 def test_equal_probes_share_a_line(server, command):
-    # Over the limit, but not by far, and half a second does not show whether it is always so: it is asked again.
+    # Slightly over the limit. Half a second doesn't show whether it always is, so the probe is repeated.
     near = ("--objective", "p50<150ms", *QUICKLY[2:], "--max-time", "15s")
     _, _, errors = command("capacity", f"{server.url}/after/200", *near)
     assert [line.partition(":")[0].strip() for line in errors.splitlines()][:2] == [
@@ -125,7 +125,7 @@ def test_search_without_rate_has_exit_status(ended_with, limited_by, says, as_js
     ("passed", "rate", "above", "enough"),
     [
         ((100.0, 200.0), None, 400.0, "4m"),  # five halvings of 5 s each, and three probes of 30 s
-        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # those that are left are long, and one more
+        ((100.0, 200.0), 200.0, 1000.0, "5m"),  # the remaining probes are long, and there is one more
         ((), None, None, "6m"),  # at 50 requests/s a probe takes 20 s
     ],
 )

@@ -54,7 +54,7 @@ ALL = [
     [
         (Check([ROOT], [GUNICORN]), ["1 request to 1 setup: 0 differences"]),
         (Check([ROOT, ITEMS], PAIR, **DIFFERENT, **FAILED, **UNDELIVERED, **BROKEN, **LEFT_OUT), ALL),
-        # Of a project whose answers are errors, or of WebSockets alone, there is no number of differences.
+        # If a project answers errors or has only WebSockets, the number of differences is missing.
         (Check([ROOT], PAIR, **ERRORS), ["gunicorn: GET /: 500 text/html 'Server Error'"]),
         (Check([ROOT], websocket_cases={"ws": (15, [])}), ["ws: 15 WebSocket cases: 0 failures"]),
     ],

@@ -70,7 +70,7 @@ def test_terminal_bar_shows_progress():
         (300, 0, 0, 300),
         (300, 100, 100, 200),
         (7200, 3600, 7200, pytest.approx(7200, rel=0.01)),  # every trial is repeated
-        (300, 5, 20, pytest.approx(295, rel=0.5)),  # one slow trial at the beginning says little
+        (300, 5, 20, pytest.approx(295, rel=0.5)),  # one slow trial at the start has little weight
         (300, FIRM_S, 4 * FIRM_S, 270 * 2.5),
         (300, 300, 600, 0),
         (300, 310, 600, 0),  # blocks were added

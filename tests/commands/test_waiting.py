@@ -89,7 +89,7 @@ BUSY = "busy: other programs use 50% of the cores; the cores are currently used 
         (0.99, False, True, True, BUSY, 1, 0),
         (0.99, False, True, False, BUSY, 1, 1),
         (0.99, True, True, False, BUSY, 0, 0),
-        (0.99, False, False, False, BUSY, 0, 0),  # there is no terminal
+        (0.99, False, False, False, BUSY, 0, 0),  # without a terminal
         (0.1, False, True, False, "", 0, 0),
     ],
 )

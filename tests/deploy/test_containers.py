@@ -71,7 +71,7 @@ def test_compose_run_can_be_continued(compose):
     run, worker = compose["services"]["run"], compose["services"]["worker"]
     assert run["volumes"] == ["results:/srv/benchmark/results"]
     assert "results" in compose["volumes"]
-    assert "depends_on" not in worker  # else `up worker` starts a run that nobody waits for
+    assert "depends_on" not in worker  # otherwise `up worker` starts a run that no process waits for
     for file in (DEPLOY / "compose" / "compose.yaml", ROOT / "docs" / "two-machines.rst"):
         commands = re.findall(r"^#? +docker compose (.*)$", file.read_text(), re.MULTILINE)
         assert commands[:3] == ["build", "up --detach worker", "run run"]

@@ -121,7 +121,7 @@ def test_arrivals_ignore_slow_answers(survey):
     assert result.journeys.arrivals == 20
     assert result.journeys.expected_per_s is None
     assert result.errors == {}
-    # 19 requests where somebody works, 17 where not, and 8 or 7 times to think.
+    # 19 requests of a person who works and 17 of others, and 8 or 7 times to think.
     assert result.journeys.duration_ms["p50"] >= 15 * 30 + 7 * 10
     assert result.journeys.under_way_first > 0
 

@@ -98,7 +98,7 @@ def test_lost_connection_reopens_for_next_send(measured, conversing):
     lost, reset = result.connections.lost, result.errors["reset"]
     assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
     counted = server.counts()
-    # Each tenth that the server gets ends its connection. What is sent before that is known is reset as well: a slow
+    # Each tenth that the server gets ends its connection. Messages sent before the client notices are reset too: a slow
     # server may even get two tenths from one connection.
     assert 0 < lost <= counted["messages"] // 10
     assert lost <= reset

@@ -55,7 +55,7 @@ def test_origin_url_prevents_the_service(origin):
 
 @pytest.mark.exhaustive
 def test_check_asks_them_too(cli):
-    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # which check does not take: a slow machine is no difference
+    cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` doesn't use it, because a slow machine isn't a difference
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
     assert code == 0, printed + errors
     assert "2 requests to each of 2 setups: 0 differences" in printed

@@ -7,7 +7,7 @@ import { Deliveries } from '../../loadtests/generator/deliveries.js';
 
 const MS = 1000; // microseconds
 
-/** Messages 0, 1, 2, ... of the stream 'a' to the receiver 1, of which message k is due at 100 k. */
+/** Messages 0, 1, 2, ... of the stream 'a' to the receiver 1. Message k is due at 100 k. */
 function expecting(count) {
   const deliveries = new Deliveries();
   for (let number = 0; number < count; number++) {

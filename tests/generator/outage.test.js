@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Outage } from '../../loadtests/generator/outage.js';
 
-/** The outage of requests 25 ms apart: `.` was answered, `x` failed, `|` begins another slice. */
+/** The outage of requests 25 ms apart: `.` was answered, `x` failed, `|` starts another slice. */
 function outage(requests) {
   const found = new Outage();
   requests.split('|').forEach((slice, place) => {

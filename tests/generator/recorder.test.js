@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
-/** What a recorder says of ten requests a second, each answered after `tookMs`, in slices of `durationMs`. */
+/** A recorder's figures of ten requests per second, each answered after `tookMs`, in slices of `durationMs`. */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
   const exchange = new Exchange();
   const recorder = new Recorder(() => {}, [exchange]);

@@ -65,7 +65,7 @@ globalThis.clearInterval = (timer) => {
   timer.event.act = null;
 };
 
-/** Sends what is due at exactly that moment. */
+/** Sends each due request at exactly its moment. */
 class ExactPacer {
   constructor(load) {
     this.load = load;

@@ -35,7 +35,7 @@ test('a view went on from when its client left until it ended, as long ago as th
   const endings = new Endings();
   [1, 2, 3, 4, 5].forEach((number) => endings.left(number, 1000 * number));
   endings.heard('1 0.5\n2 3\n9 1\n', 2900); // the first at 2,400; the second had ended before its client left
-  endings.heard('1 0.6\n3 0.1\n4 -\n', 3200); // one that is known already stays as it is; the third ended 100 ms after
+  endings.heard('1 0.6\n3 0.1\n4 -\n', 3200); // a known ending stays as it is; the third stream ended 100 ms after
   const { after, ...counts } = endings.counts();
   assert.deepEqual(counts, { clients: 5, ended: 3, running: 1, late: 2 });
   assert.deepEqual([after.max_us, after.sum_us], [1_400_000, 1_500_000]);

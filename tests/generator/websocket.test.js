@@ -8,7 +8,7 @@ import { frame, serverFrame } from '../../loadtests/generator/websocket/write_fr
 import { lastRead, Payloads } from '../../loadtests/generator/websocket/payload.js';
 import { Pool } from '../../loadtests/generator/websocket/pool.js';
 
-/** A reader's listener, with what it got as texts. */
+/** A reader's listener, with the texts that it received. */
 function listening() {
   const texts = [];
   return {

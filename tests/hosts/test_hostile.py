@@ -23,7 +23,7 @@ from tests.fixtures.hostile import changed
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Answers each method with the line that the file has for it; a line that is no text is a program.
+# Answers each method with the file's line for it. A line that isn't text is a program.
 SSH = """#!{python} -IS
 import json, os, sys
 sys.stdin = open(0, encoding="utf-8")
@@ -172,7 +172,7 @@ def test_only_end_of_errors_is_kept():
     assert tail.text().endswith("the end\n")
 
 
-# As it is started there, without what `hosts prepare` leaves.
+# As `hosts` starts it on another machine, without the files of `hosts prepare`.
 AGENT = """
 from loadtests.hosts import deploy, wire
 deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})

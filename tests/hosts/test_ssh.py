@@ -61,7 +61,7 @@ def test_prepare_copies_files_with_marker(machines):
     marker = json.loads((machines.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0
-    assert machines.files.stat().st_mode & 0o777 == 0o700  # the shell there hides nothing from anybody (umask 000)
+    assert machines.files.stat().st_mode & 0o777 == 0o700  # the remote shell's umask is 000
     look = f"{machines.where} is prepared; check it with: python -m loadtests hosts check {machines.where}"
     assert look in machines.printed
     assert "the same versions of all common packages" in machines.printed

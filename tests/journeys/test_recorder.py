@@ -141,8 +141,8 @@ def test_injector_counts_are_added():
     assert (there.machine, there.other_load, there.swapped_pages) == ("ssh://second", 0.2, 1)
 
 
-# The arithmetic of the closed loop, on a server and users that are simulated: what the recorder says is put together as
-# the engine does it; next to it stands what the server counted by itself.
+# The arithmetic of the closed loop, with a simulated server and users. The recorder's figures are merged as in the
+# engine, and compared with the server's own counts.
 RAMP_S, HOLD_S = 20.0, 200.0
 STEPS = 6  # of a journey; every second one is thought about
 THINK_S = (1.0, 2.0)
@@ -218,7 +218,7 @@ def test_arithmetic_matches_the_server(users, answer_s):
     assert found.think_ms == pytest.approx(750, rel=0.05)  # one and a half seconds, before every second request
     if users == 1:
         assert found.wait_ms == pytest.approx(1000 * answer_s, rel=0.2)
-    if answer_s == 0.02:  # it is asked for more than it can: the loop makes 50 a second, and no more
+    if answer_s == 0.02:  # the load is above the limit of the loop, 50 per second
         assert found.expected_per_s == pytest.approx(50, rel=0.03)
 
 

@@ -106,7 +106,7 @@ def test_killed_redis_comes_back(trial, accident):
     result, found = trial.result, trial.result.journeys
     assert found.broken_off > 0
     assert found.completed >= 2  # one before it, one after it
-    assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # nobody got what is somebody else's
+    assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # no user got another user's page
     assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished
     assert not trial.valid
     [said] = [flag.sentence for flag in trial.flags if flag.reason == "process_died"]

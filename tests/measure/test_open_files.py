@@ -6,6 +6,7 @@ import pytest
 
 from loadtests.errors import UserError
 from loadtests.measure import doctor, open_files
+from loadtests.observe import machine
 from loadtests.plan import study as studies
 from tests.fixtures.studies import a_test
 
@@ -64,3 +65,18 @@ def test_doctor_shows_needs_of_study(limit, hard, level):
     [one] = [finding for finding in found if finding.what.startswith("mine needs 20,200 open files")]
     assert (one.level, bool(one.fix)) == (level, level == "error")
     assert doctor.possible([one]) == (level == "ok")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "levels"),
+    [("0", "deployment", ["warning"]), ("1", "deployment", []), (None, "deployment", []), ("0", "latency", [])],
+)
+def test_doctor_checks_sockets_of_replaced_workers(monkeypatch, value, kind, levels):
+    facts = machine.describe()
+    facts["sysctl"][doctor.MIGRATE] = value
+    monkeypatch.setattr(machine, "describe", lambda: facts)
+    keys = {"kind": kind, "rate": 10, "duration": "9s"} | ({"way": "reload"} if kind == "deployment" else {})
+    study = studies.parse({"setups": ["gunicorn"], "tests": {"one": keys}}, "mine", "mine.toml")
+    found = [finding for finding in doctor.examine(0.05, study) if doctor.MIGRATE in finding.what]
+    assert [finding.level for finding in found] == levels
+    assert all(finding.fix == f"sudo sysctl {doctor.MIGRATE}=1" for finding in found)

@@ -26,7 +26,7 @@ LONGER = sorted(
 WITHIN = 0.25
 # With 32 connections, ASGI servers leave gaps between answers that count as pauses. Each pause makes a slice longer.
 LONG_SLICES = "reference-2026-11-26-techempower-2"
-MOST = 10_000.0  # a second: faster servers are simulated as if they were no faster, as it takes about as long
+MOST = 10_000.0  # per second: faster servers are simulated at this rate, which takes about as long
 
 
 @pytest.mark.parametrize("name", sorted(RECORDS.keys() - {*LONGER, LONG_SLICES}))

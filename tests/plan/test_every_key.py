@@ -34,7 +34,7 @@ RIGHT |= {
     "journey-capacity": {},
 }
 NOT_HERE = ": is not a known key"
-# A kind of test, what is not as in RIGHT, and what is said of it.
+# A kind of test, its differences from RIGHT, and the error.
 WRONG = [
     ("latency", {"warmup": -1}, ".warmup: is -1"),
     ("latency", {"connections": 10}, f".connections{NOT_HERE}"),

@@ -55,13 +55,13 @@ def test_recovery_ends_at_normal_second(tried):
         ([*failing(10, 20), *slow(30)], 1.0),  # back at once
         ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments make a few more
         ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a second as before was chance
-        (failing(10, 45), math.inf),  # as before after the load alone
+        (failing(10, 45), math.inf),  # as before only after the load
         # Two seconds that are not as before, each in another way.
         *(
             ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
             for unlike in (
                 {"ok": 39, "errors": 1},  # 2.5% fail
-                {"ok": 10},  # next to nobody is answered
+                {"ok": 10},  # almost no request is answered
                 {"p50_ms": 1300.0},
                 {"p50_ms": 700.0},
                 {"ok": 0, "errors": 0, "p50_ms": None},

@@ -35,7 +35,7 @@ def test_unrecovered_server_is_given_up():
 
 
 def test_calm_is_relative_to_rest(monkeypatch):
-    clock = itertools.count(step=1.0)  # whatever is asked takes a second
+    clock = itertools.count(step=1.0)  # each request takes a second
     monkeypatch.setattr(health.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(health.time, "sleep", lambda seconds: None)
     ask = Worn()
@@ -53,7 +53,7 @@ def test_calm_is_relative_to_rest(monkeypatch):
         (400, False, "status 400"),
         (404, True, None),  # a project of the user's may answer anything
         (500, True, None),  # a view may fail: the next request shows that
-        (502, True, "status 502"),  # but what a proxy says until the server is up
+        (502, True, "status 502"),  # a proxy's answer until the server is ready
         (None, True, "refused"),
     ],
 )

@@ -20,7 +20,7 @@ SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dia
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
-# With two workers, and without nginx: those that run Django, and a master, a router, a layer's server.
+# With two workers and without nginx: the processes that run Django, and a master, a router or a layer's server.
 PROCESSES = {
     **dict.fromkeys(("waitress", "daphne"), 2),
     **dict.fromkeys(("gunicorn", "gunicorn-gthread", "gunicorn-gevent", "gunicorn-gevent-unpatched"), 3),

@@ -17,8 +17,8 @@ from tests.fixtures.served import processes, served
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
 COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
 
-# With WORKERS=2: where rooms span processes, two of them, who looks after them, and Redis; else one that answers, and
-# with Granian and Hypercorn those that started it.
+# With WORKERS=2. If rooms span processes: two workers, their master, and Redis. Otherwise: one process that answers,
+# and with Granian and Hypercorn the processes that started it.
 PROCESSES = {
     "uvicorn-channels-ipc": 4,
     "uvicorn-channels-redis": 5,

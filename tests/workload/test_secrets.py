@@ -20,7 +20,7 @@ OPENS = [
     ("ticket", "ST-18-aA5Yu"), ("access", "eyJ0.eyJ1.x"), ("refresh", "r3fr3sh"), ("invite", UUID),
     ("inviteCode", "QX81ZZ"), ("security_code", "918273"), ("reset_key", "5xk-8c7e2"), ("userCode", "WDJB-MJ7T"),
 ]  # fmt: skip
-# What does not, under the same names: words, small numbers.
+# Values that aren't secret, under the same names: words, small numbers.
 HARMLESS = [
     ("code", "DE"), ("code", "404"), ("country_code", "DE"), ("state", "open"), ("state", "New South Wales"),
     ("state", "in_progress"), ("ticket", "1234"), ("ticket_id", "1234567"), ("access", "read-write"),

@@ -15,7 +15,7 @@ const OK = serverFrame(TEXT, Buffer.from('ok'));
 const PREFIX = '/ws/';
 
 /**
- * @param {Job} job what is warmed up for
+ * @param {Job} job the job to warm up for
  * @returns {Promise<AnsweringServer>}
  */
 export async function answering({ conversation }) {
@@ -87,7 +87,7 @@ class Session {
    *
    * @param {Buffer} data
    * @param {number} at
-   * @returns {number} where it ends, or -1
+   * @returns {number} its end, or -1
    */
   readFrame(data, at) {
     const short = (data[at + 1] ?? 0) & 0x7f;

@@ -74,7 +74,7 @@ export class EchoClient extends Receiver {
     this.stream = stream;
   }
 
-  /** Sends the next message. @returns its number, below 0 where it is not measured */
+  /** Sends the next message. @returns its number, which is negative if it isn't measured */
   sendNext(/** @type {EchoSender} */ sender, /** @type {boolean} */ measured) {
     const number = measured ? this.numbers++ : --this.unmeasured;
     this.underWay.set(number, sender);

@@ -110,8 +110,7 @@ export class FrameReader {
    * @param {Buffer} data
    * @param {number} at
    * @param {number} end
-   * @returns {number} where it ends; where not all of it is there, how many bytes of it are needed next, as a negative
-   *   number
+   * @returns {number} its end; or, if it is incomplete, the number of bytes that are needed next, as a negative number
    */
   take(data, at, end) {
     const there = end - at;

@@ -72,7 +72,7 @@ let value = 0; // of the number that was read last
  * @param {Buffer} data
  * @param {number} at
  * @param {number} end
- * @returns {number} where the byte behind it is; -2 where there is no number, or none behind it
+ * @returns {number} the place of the byte after it; -2 without a number, or without such a byte
  */
 function readNumber(data, at, end) {
   const start = at;

@@ -23,6 +23,7 @@ from loadtests.records import Trial
 from loadtests.setups import HTTP
 from loadtests.setups.fetching import ORIGIN, fetches
 from loadtests.workload import Load, Request, Workload, from_toml
+from loadtests.workload.conversation import MAX_CONNECTIONS
 from loadtests.workload.from_toml import MixedRequestTable, RequestTable
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ Clients = Annotated[
     Meta(description="Whether clients keep connections, or open one for each request."),
 ]
 Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session where the server can.")]
+Silent = Annotated[
+    int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of further connections that send nothing.")
+]
 Waits = Annotated[bool, Meta(description="Whether the views wait on purpose, so full cores aren't expected.")]
 _WAITING_PATHS = ("/wait", "/async/wait")  # in the sample project, in addition to the paths that fetch
 _FILE: Keys = {"workload": (Annotated[str, Meta(description="A workload file.")], NEEDED)}
@@ -50,6 +54,7 @@ class Requests(Work):
     protocol: Protocol = "http"
     clients: Clients = "keep-alive"
     resumption: Resumption = True
+    silent: Silent = 0
     waits: Waits = False
 
     def __post_init__(self) -> None:
@@ -106,7 +111,7 @@ class Requests(Work):
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        return (tuple(request.identity for request in self.requests), self.protocol, self.resumption)
+        return (tuple(request.identity for request in self.requests), self.protocol, self.resumption, self.silent)
 
     @property
     def setup_features(self) -> frozenset[str]:
@@ -116,7 +121,7 @@ class Requests(Work):
         return ORIGIN in services  # for the memory of a request that waits for the origin
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
-        return Load(**fields, protocol=self.protocol, resumption=self.resumption)
+        return Load(**fields, protocol=self.protocol, resumption=self.resumption, silent=self.silent)
 
     def loop_condition(self, clients: int | None) -> str:
         if self.protocol == "http2" and self.clients == "keep-alive":
@@ -137,9 +142,10 @@ class Requests(Work):
 
     @property
     def _how_connected(self) -> str:
+        silent = f", next to {plural(self.silent, 'silent connection')}" if self.silent else ""
         if self.clients == "keep-alive":
-            return "" if self.resumption else ", TLS sessions not resumed"
-        return f", each over a new connection{'' if self.resumption else ' with a full TLS handshake'}"
+            return f"{'' if self.resumption else ', TLS sessions not resumed'}{silent}"
+        return f", each over a new connection{'' if self.resumption else ' with a full TLS handshake'}{silent}"
 
     def ceiling(self, duration_s: float) -> tuple[Work, Pace]:
         return self, ClosedLoopOver(connections=CEILING_CONNECTIONS, duration_s=duration_s)

@@ -8,7 +8,7 @@ import pytest
 from channels_ipc.directory import data_file, private_directory
 
 # Forks workers that send and receive as fast as they can, and kills them after a random while, over and over.
-# Each worker notes what it received in a file of its own, a line a message.
+# Each worker writes the messages that it received into its own file, one per line.
 HAMMER = """
 import random, signal
 kills, workers, seed, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]

@@ -38,7 +38,7 @@ def take_away(path):
     elif having:
         for one in having:
             delattr(one, name)
-    else:  # an object has it once it is made
+    else:  # a finished object has it
         make = owner.__init__
         def init(self, *args, **kwargs):
             make(self, *args, **kwargs)

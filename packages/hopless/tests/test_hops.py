@@ -102,7 +102,7 @@ def test_request_leaves_no_garbage(path):
             await asyncio.sleep(0)
 
         try:
-            gc.set_debug(gc.DEBUG_SAVEALL)  # keeps what was collected in gc.garbage
+            gc.set_debug(gc.DEBUG_SAVEALL)  # keeps collected objects in gc.garbage
             asyncio.run(main())
             gc.garbage.clear()
             gc.collect()

@@ -72,7 +72,7 @@ def test_late_share_is_kept_with_allowance():
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
     assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # a limit of 50 ms at 1,000/s
-    # Stopped after two of ten seconds, with 150 requests of which 50 are merely under way: 20 were allowed until then.
+    # Stopped after two of ten seconds, with 150 requests. 50 of them are only in progress, and 20 are allowed by then.
     stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
     assert stopped == Tail(140, pytest.approx(20), 2000, pytest.approx(50), 1850)
     assert judge(measured(errors=11, over={"p99": 60}), OBJECTIVE).tail is None
@@ -109,7 +109,7 @@ def test_backlog_grows_by_one_percent(seconds, grows):
 
 
 def test_hopeless_probe_is_lost_early():
-    # 10 s at 1,000/s plan 10,000 requests, of which 100 may be late; 50 ms of requests are merely under way.
+    # 10 s at 1,000/s plan 10,000 requests. 100 may be late. The requests of 50 ms are only in progress.
     slow, slower = (second(1000, 1000, p50_ms=p50, p99_ms=60) for p50 in (10, 51))
     for seconds, why in (
         ([], None),

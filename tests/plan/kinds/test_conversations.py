@@ -240,7 +240,7 @@ def test_broadcast_rates_count_deliveries():
     load = load_of(test)
     assert (test.pace.start_rate, load.rate, load.connections) == (2000, 200, 1)
     assert load.counts_each == 10
-    assert load.timeout_s == 2  # what a probe too many has lost is not waited for longer
+    assert load.timeout_s == 2  # don't wait longer for the losses of an extra probe
     assert load_of(conversing("broadcast-capacity", objective="lag p99<5s")).timeout_s == 10
     plan = test.search[1]
     assert plan.requests == 10 * 1000  # a p99 takes a thousand messages, however many receivers each has

@@ -88,7 +88,7 @@ def test_changed_seconds_count_after_start(tried):
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3
     assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not its doing
-    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # throughout, from when it is known what is usual
+    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # throughout, as soon as the usual value is known
     assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
     assert disturbed_s(tried(t=2.0)) is None  # two seconds don't show the normal values
 

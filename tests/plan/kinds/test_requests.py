@@ -47,6 +47,7 @@ def test_replay_follows_recorded_times():
         ({"clients": "closing"}, "GET /, each over a new connection"),
         ({"clients": "closing", "resumption": False}, "GET /, each over a new connection with a full TLS handshake"),
         ({"protocol": "http2"}, "GET / over HTTP/2"),
+        ({"silent": 8}, "GET /, next to 8 silent connections"),
     ],
 )
 def test_keys_configure_the_connections(keys, description):
@@ -54,6 +55,7 @@ def test_keys_configure_the_connections(keys, description):
     load = load_of(test)
     assert [one.closes for one in load.requests] == ["clients" in keys]
     assert (load.protocol, load.resumption) == (keys.get("protocol", "http"), keys.get("resumption", True))
+    assert load.silent == keys.get("silent", 0)
     assert test.exact_description == description
     assert kinds.from_record(as_json(test.record())) == test
     assert test.record().keys() - latency().record().keys() == keys.keys()

@@ -94,7 +94,7 @@ def test_page_works_without_sight_or_mouse(usual):
     assert len(ids) == len(set(ids))
     assert {attributes["href"] for attributes in usual.all("a")} <= {f"#{one}" for one in ids}
     charts = {one["aria-label"] for one in usual.all("svg")}
-    # gunicorn, block 1: 2 ms times 1.01, times 1 as its jitter in block 1 is none
+    # gunicorn, block 1: 2 ms times 1.01, times 1, because block 1 has no jitter
     assert any("gunicorn 2.02" in said.partition("p50: ")[2].partition(";")[0] for said in charts)
     assert len(charts) == len(usual.all("figure")) == 10
 

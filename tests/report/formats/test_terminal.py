@@ -18,7 +18,7 @@ def printed(run, **options):
 def test_piped_output_is_plain(build_run):
     text = printed(build_run(blocks=6, aa=True, study={"title": "[bold]x[/bold] [/]"}))
     assert "\x1b" not in text
-    assert "[bold]x[/bold] [/]" in text  # which is no markup
+    assert "[bold]x[/bold] [/]" in text  # which isn't markup
     assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
     assert "slower" in text
     assert "Noise floor: gunicorn against itself as gunicorn-again" in text

@@ -57,7 +57,7 @@ def service(trial, role):
 def test_services_have_separate_columns(cost):
     alone, text = cost(name="alone")
     assert "not charged" not in text
-    assert "--price" in text  # without which there is no column of costs
+    assert "--price" in text  # without a price, the column of costs is missing
     assert not any(name == MILLION or name.startswith("requests per web") for name in alone["gunicorn"])
     rows, text = cost(change=lambda trial: (*trial.processes, service(trial, "postgres")), name="with_database")
     assert "Supporting services (postgres) are not charged" in text

@@ -1,0 +1,43 @@
+// Clients that connect and send nothing, like a browser that opens connections in advance.
+
+import { connect } from 'node:net';
+
+/** @import { Socket } from 'node:net' */
+/** @import { Job } from './types.ts' */
+
+const AGAIN_MS = 100; // after the server has closed a connection
+
+export class SilentClients {
+  isClosed = false;
+  /** @type {Set<Socket>} */
+  sockets = new Set();
+
+  constructor(/** @type {Job} */ job) {
+    const { protocol, hostname, port } = new URL(job.origin);
+    const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
+    this.address = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+    this.opened = Promise.all(Array.from({ length: job.silent }, () => this.open()));
+  }
+
+  /** Resolves when the client is connected, or was refused. */
+  open() {
+    return new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
+      const socket = connect(this.address, () => resolve());
+      this.sockets.add(socket);
+      socket.resume(); // a server's error page must not delay `close`
+      socket.on('error', () => {}); // `close` follows
+      socket.on('close', () => {
+        this.sockets.delete(socket);
+        resolve();
+        setTimeout(() => this.isClosed || this.open(), AGAIN_MS).unref();
+      });
+    });
+  }
+
+  close() {
+    this.isClosed = true;
+    for (const socket of this.sockets) {
+      socket.destroy();
+    }
+  }
+}

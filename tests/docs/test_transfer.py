@@ -1,0 +1,26 @@
+"""The errors of ratios that other machines predict."""
+
+from math import log
+
+import pytest
+import transfer
+
+SERVERS = ("granian", "uvicorn")
+
+
+def machine(*ratios):
+    return {(label, "throughput"): log(one) for label, one in zip(SERVERS, ratios, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("machines", "errors"),
+    [
+        ([machine(0.5, 2), machine(0.5, 2)], [1, 1, 1, 1]),
+        ([machine(0.5, 2), machine(0.5, 4)], [1, 1, 2, 2]),
+        # The geometric mean of ×1 and ×4 predicts ×2 for ×2, that of ×2 and ×4 predicts ×2.83 for ×1.
+        ([machine(1, 1), machine(1, 2), machine(1, 4)], [1, 1, 1, 1, 8**0.5, 8**0.5]),
+        ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only common setups count
+    ],
+)
+def test_machine_is_predicted_by_the_others(machines, errors):
+    assert transfer.left_out_errors(machines) == pytest.approx([log(one) for one in errors])

@@ -1,0 +1,69 @@
+"""Clients of the generator that connect and send nothing."""
+
+import socketserver
+from threading import Event, Lock, Thread
+
+import pytest
+
+from loadtests.engines import get
+from loadtests.errors import UserError
+from loadtests.workload import Load
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK"
+SILENT = 3
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """It closes the first connection, and answers once a further silent client has connected and a request has come."""
+
+    daemon_threads = False
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.lock, self.accepted, self.ended_silently, self.all_came = Lock(), 0, 0, Event()
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(socketserver.BaseRequestHandler):
+    def handle(self):
+        with self.server.lock:
+            self.server.accepted += 1
+            if self.server.accepted == 1:
+                return
+            if self.server.accepted == 1 + SILENT + 1:
+                self.server.all_came.set()
+        has_sent = False
+        while received := self.request.recv(65536):
+            assert received.endswith(b"\r\n\r\n")
+            has_sent = True
+            self.server.all_came.wait()
+            self.request.sendall(ANSWER)
+        with self.server.lock:
+            self.server.ended_silently += not has_sent
+
+
+@pytest.fixture
+def server():
+    with Server() as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.servers
+def test_silent_clients_stay_and_connect_again(server):
+    load = Load.of_url(f"{server.origin}/", rate=20, connections=1, silent=SILENT, duration_s=1)
+    result = get("openloop").run(load)
+    assert (result.ok, result.errors) == (20, {})
+    server.server_close()  # waits for the handlers
+    assert (server.accepted, server.ended_silently) == (1 + SILENT + 1, SILENT)
+
+
+def test_an_engine_without_silent_clients_refuses_them():
+    with pytest.raises(UserError, match="the engine loadtest cannot hold silent connections"):
+        get("loadtest").run(Load.of_url("http://127.0.0.1:1/", silent=1))
