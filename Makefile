@@ -34,7 +34,7 @@ PACKAGES := $(dir $(wildcard packages/*/pyproject.toml))
 PACKAGED := $(wildcard packages/*/pyproject.toml packages/hopless/hopless/*.py packages/channels-ipc/channels_ipc/*.py)
 
 $(VENV)/.ready: requirements.txt $(PACKAGED)
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed. This is %d.%d. Try: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) 'pip>=23' $$(grep -o '^uv==[0-9.]*' requirements.txt)
 	$(UV) -r requirements.txt 2>/dev/null || $(PIP) -r requirements.txt

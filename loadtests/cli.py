@@ -133,7 +133,7 @@ def _require_no_empty_argument(arguments: list[str]) -> None:
     for before, argument in zip([called(), *arguments], arguments, strict=False):
         option, equals, value = argument.partition("=") if argument.startswith("--") else (before, "=", argument)
         if equals and not value and not option.startswith(("--body", "--ws-")):
-            raise UserError(f"the argument after {shown(option)} is empty; give it a value, or leave it out")
+            raise UserError(f"the argument after {shown(option)} is empty. Give it a value, or leave it out")
 
 
 def _interrupt(number: int, frame: object) -> None:

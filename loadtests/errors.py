@@ -34,7 +34,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
         name: The unknown name.
         known: All known names.
     """
-    return UserError(f"unknown {kind} {name!r}; {nearest(name, known)}")
+    hint = nearest(name, known)
+    return UserError(f"unknown {kind} {name!r}. {hint[0].upper()}{hint[1:]}")
 
 
 def nearest(name: str, known: Iterable[str], there_are: str = "there are") -> str:

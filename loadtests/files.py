@@ -75,7 +75,7 @@ def cache() -> Path:
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "django-serving-benchmark"
     for place in (folder, folder / "environments", folder / "overlays", folder / "pycache"):
         if place.exists() and place.stat().st_uid not in (0, os.getuid()):
-            raise UserError(f"{place} belongs to another user; remove it, or set XDG_CACHE_HOME to another folder")
+            raise UserError(f"{place} belongs to another user. Remove it, or set XDG_CACHE_HOME to another folder")
     return folder
 
 
@@ -116,7 +116,7 @@ def write_json(path: Path, value: object, most: float = math.inf) -> None:
     """
     content = (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     if len(content) > most:
-        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB; the limit is {most / 1e6:,.0f} MB")
+        raise UserError(f"{path} would have {len(content) / 1e6:,.0f} MB. The limit is {most / 1e6:,.0f} MB")
     write_bytes(path, content)
 
 

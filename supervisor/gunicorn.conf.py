@@ -5,6 +5,9 @@ from pathlib import Path
 max_requests = int(os.environ["BENCH_MAX_REQUESTS"] or 0)  # 0: never
 max_requests_jitter = int(os.environ["BENCH_MAX_REQUESTS_JITTER"] or 0)
 
+# A run doesn't use it, and two Gunicorns of a user would share its path. As an option, Gunicorn before 25.1 refuses it.
+control_socket_disable = True
+
 http_parser = os.environ["BENCH_GUNICORN_PARSER"]
 
 if os.environ["BENCH_TLS"]:

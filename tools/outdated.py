@@ -30,7 +30,7 @@ def main() -> None:
         try:
             rows += behind()
         except NoAnswer:
-            print(f"{registry} does not answer: what it has is not looked at")
+            print(f"{registry} does not answer, so its packages are not checked")
     for row in [("Named in", "Package", "Installed", "Newest"), *rows]:
         print("{:<36}{:<26}{:<14}{}".format(*row))
     print(f"{len(rows)} behind")

@@ -158,7 +158,7 @@ class AdviceDirective(SphinxDirective):
         if self.arguments:
             known = {one.name: one for one in (*read().row, *read().chart)}
             if self.arguments[0] not in known:
-                raise self.error(f"docs/choosing.toml has no {self.arguments[0]}; it has {', '.join(known)}")
+                raise self.error(f"docs/choosing.toml has no {self.arguments[0]}. It has {', '.join(known)}")
             return [inlined(known[self.arguments[0]])]
         return self.parse_text_to_nodes("\n".join(lines(rows())), allow_section_headings=True)
 

@@ -89,7 +89,7 @@ class OfRun(Figure):
         tests = [test.name for test in results.tests]
         for what, name, names in (("label", parts["label"], results.labels), ("test", parts["test"], tests)):
             if name not in names:
-                raise LookupError(f"the study has no {what} {name!r}; it has {', '.join(names)}")
+                raise LookupError(f"the study has no {what} {name!r}. It has {', '.join(names)}")
         name = parts["metric"] or results.test(parts["test"]).judged[0].name
         name = SHORT.get(name, name)
         known = [metric.name for metric in every_metric()]
@@ -183,7 +183,7 @@ class ShareRole(Figure):
             for share in role["shares"]
         }
         if parts["category"] not in shares:
-            raise LookupError(f"{folder} has no {parts['category']!r} there; it has {', '.join(shares) or 'nothing'}")
+            raise LookupError(f"{folder} has no {parts['category']!r} there. It has {', '.join(shares) or 'nothing'}")
         share = shares[parts["category"]]
         return f"{share['share']:.0%} ({share['low']:.0%} to {share['high']:.0%})", f"{folder}/index"
 

@@ -118,7 +118,7 @@ CONCERNS = (
         "The program that clients connect to listens on ``BIND`` and ``PORT``, and the programs behind it on Unix "
         "sockets. Files are in ``RUN_DIR``, in memory. Gunicorn gets a configuration file of this project, because "
         "otherwise it would read the file of the served project.",
-        "--bind --host --port uwsgi--http --fd --uds --socket --http-to --worker-tmp-dir --no-control-socket "
+        "--bind --host --port uwsgi--http --fd --uds --socket --http-to --worker-tmp-dir control_socket_disable "
         "--config --vacuum --strict --working-directory --server-root --include-file --locale daemon pid "
         "client_body_temp_path proxy_temp_path fastcgi_temp_path uwsgi_temp_path scgi_temp_path server sockets",
     ),

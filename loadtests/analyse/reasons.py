@@ -146,7 +146,7 @@ class Reason(Enum):
     )
     frequency_changed = (
         DOUBTFUL,
-        "the CPU's frequency differed from that of the run's other trials",
+        "the CPU's frequency differed from the other trials' frequency",
         "Set the governor to performance and turn turbo off; python -m loadtests doctor shows how.",
     )
     shared_core = (

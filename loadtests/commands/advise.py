@@ -74,7 +74,7 @@ def command(
             with contextlib.suppress(KeyboardInterrupt):
                 write_report(execution)
     except KeyboardInterrupt:
-        fail(f"interrupted; the measurements are in {execution.run.path}", 130)
+        fail(f"interrupted. The measurements are in {execution.run.path}", 130)
     except (TooBusy, advise.NoAdvice) as error:
         again = "; try again later, or add --ignore-busy" if isinstance(error, TooBusy) else ""
         found, why = outcome(execution), f"{error}{again}"

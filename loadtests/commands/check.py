@@ -53,7 +53,7 @@ def command(
     print_check(checked, every)
     if not checked.good:
         if checked.errors:
-            fail("the project doesn't work, so nothing can be compared; read the errors above")
+            fail("the project doesn't work, so nothing can be compared. Read the errors above")
         if checked.only_redirects:
             others = "every page redirects, so no view was compared; name other pages with --path"
             fail(f"{checked.redirects[0]} ({others})")

@@ -54,7 +54,7 @@ def command(
     Also shows what else differs between two runs.
     """
     if as_json and form:
-        raise UserError("--json and --format can't be combined; leave one out")
+        raise UserError("--json and --format can't be combined. Leave one out")
     with waiting(err, "comparing"):
         from loadtests.analyse.compare.sides import compare_sides
         from loadtests.report.formats import pull_request

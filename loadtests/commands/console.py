@@ -119,7 +119,7 @@ def look_first(console: Console, anyway: bool = False) -> None:
         return
     console.print(Text.assemble(("busy:", "yellow"), " ", data(f"{found.what}. {COSTS}")), soft_wrap=True)
     if not anyway and console.is_terminal and sys.stdin.isatty() and not typer.confirm("Go on?", err=True):
-        fail(f"not begun; {found.fix}")
+        fail(f"not started; {found.fix}")
 
 
 def fail(message: str, code: int = 1) -> NoReturn:

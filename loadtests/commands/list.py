@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -31,8 +31,7 @@ def command(
     if kind and kind not in KINDS:
         raise unknown("kind", kind, KINDS)
     with waiting(err, "looking"):
-        listing = everything()
-    listing = {kind: listing[kind]} if kind else listing
+        listing = rows_of([kind] if kind else KINDS)
     if as_json:
         say_json(listing)
     elif kind:
@@ -42,8 +41,8 @@ def command(
             _print_few(name, rows)
 
 
-def everything() -> Listing:
-    """Return everything by kind, as rows with the same keys within a kind.
+def rows_of(kinds: Iterable[str]) -> Listing:
+    """Return everything of these kinds, as rows with the same keys within a kind.
 
     ``not_here`` describes why something, or a part of it, can't run on this machine, and is empty otherwise.
     """
@@ -54,8 +53,8 @@ def everything() -> Listing:
     known = setups.known()
     lacking = {name: lacks for name, setup in known.items() if (lacks := setups.missing_needs(setup))}
     idle = {name: why for name in engines.known() if (why := _obstacle(name))}
-    return {
-        "setups": [
+    rows: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "setups": lambda: [
             {
                 "name": setup.name,
                 "interface": setup.interface,
@@ -65,13 +64,14 @@ def everything() -> Listing:
             }
             for setup in known.values()
         ],
-        "studies": [_study(name, lacking, idle) for name in studies.names()],
-        "engines": [
+        "studies": lambda: [_study(name, lacking, idle) for name in studies.names()],
+        "engines": lambda: [
             {"name": name, "label": engine.label, "not_here": idle.get(name, "")}
             for name, engine in engines.known().items()
         ],
-        "runs": [_run(folder.name) for folder in folder.runs()],
+        "runs": lambda: [_run(folder.name) for folder in folder.runs()],
     }
+    return {kind: rows[kind]() for kind in kinds}
 
 
 def _obstacle(engine: str) -> str:

@@ -198,8 +198,8 @@ def _expected_workers(chosen: dict[str, Any]) -> Workers:
     return expected_workers(**chosen)
 
 
-OF_A_PROJECT = ("app", "only works with your own project; name its folder with --app")
-OF_WORKERS = ("expect_workers", "only works with --expect-workers; add it with the number of workers")
+OF_A_PROJECT = ("app", "only works with your own project. Name its folder with --app")
+OF_WORKERS = ("expect_workers", "only works with --expect-workers. Add it with the number of workers")
 with_own_project = with_options("own", PROJECT, _own_project, OF_A_PROJECT)
 with_own_websockets = with_options("own", {**PROJECT, **WEBSOCKETS}, _own_project, OF_A_PROJECT)
 with_own_journey = with_options("users", JOURNEY, _own_journey)

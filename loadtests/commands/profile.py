@@ -41,7 +41,7 @@ def command(
 
         chosen = find([name.strip() for name in setup.split(",")], parse_options(variant or []))
         if output is not None and len(chosen) > 1:
-            raise UserError("--output is the folder of a single profile; leave it out, or name one setup")
+            raise UserError("--output is the folder of a single profile. Leave it out, or name one setup")
         if output is not None:
             require_new(output)
         plans = [profiling.plan(one, path, rate, (duration, rounds), own, announce) for one in chosen]

@@ -215,7 +215,7 @@ def conclude(found: RunOutcome, why: str, run: Run | None = None) -> None:
 
     if found is RunOutcome.FAILED:
         check = check_command(run) if run else ""
-        fail(why or f"a setup failed or has no results in a test; see {check or 'the report'}")
+        fail(why or f"a setup failed or has no results in a test. See {check or 'the report'}")
     if why or found is RunOutcome.UNVERIFIED:
         warn(why or "some results are unverified (in brackets); stop other programs and measure again")
 

@@ -34,7 +34,7 @@ def command(
         if rebuild:
             reports.write(folder, price)
     is_written = (folder.path / "report.html").exists()
-    where = "" if is_written else "not written yet; write it with --rebuild, or open it with --open"
+    where = "" if is_written else "not written yet. Write it with --rebuild, or open it with --open"
     reports.print_report(folder, out, price, tables, where)
     if show:
         page = reports.html_page(folder, price).resolve()

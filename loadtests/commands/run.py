@@ -177,6 +177,6 @@ def _require_alone(context: typer.Context) -> None:
     others = [name for name in given(context) if name not in ("--resume", "--ignore-busy")]
     if others:
         raise UserError(
-            "--resume continues a run without changes and can only be combined with --ignore-busy; leave out "
+            "--resume continues a run without changes and can only be combined with --ignore-busy. Leave out "
             f"{series(others)}"
         )

@@ -48,5 +48,5 @@ def require_able(engine: Engine, load: Load, needs: frozenset[Feature] = frozens
     """
     for feature in sorted((load.features | needs) - engine.features, key=lambda one: one.name):
         able = next(one.name for one in known().values() if feature in one.features)
-        raise UserError(f"the engine {engine.name} cannot {feature.value}; use {able}")
+        raise UserError(f"the engine {engine.name} cannot {feature.value}. Use {able}")
     engine.check(load)

@@ -35,7 +35,7 @@ def given(otherwise: str | None = None) -> str | None:
     """
     text = _from_file(otherwise)
     if text is not None and not (OF_RUN.fullmatch(text) and len(set(text)) >= MIN_DIFFERENT_DIGITS):
-        raise UserError("the run's token needs 32 to 64 random hexadecimal digits; make one: openssl rand -hex 32")
+        raise UserError("the run's token needs 32 to 64 random hexadecimal digits. Make one: openssl rand -hex 32")
     return text
 
 
@@ -69,7 +69,7 @@ def required() -> str:
         text = getpass.getpass("token of the workers: ").strip()
     if not OF_WORKERS.fullmatch(text):
         raise UserError(
-            f"the workers' token has 128 hexadecimal digits; pass the token that the run or `{called()} token` prints, "
+            f"the workers' token has 128 hexadecimal digits. Pass the token that the run or `{called()} token` prints, "
             f"on standard input or in the file of {FILE}"
         )
     return text
@@ -84,7 +84,7 @@ def hide() -> None:
 
 def _from_file(otherwise: str | None) -> str | None:
     if VARIABLE in os.environ:
-        raise UserError(f"other processes can read {VARIABLE}; unset it, and name a file or {STDIN} in {FILE}")
+        raise UserError(f"other processes can read {VARIABLE}. Unset it, and name a file or {STDIN} in {FILE}")
     path = os.environ.pop(FILE, otherwise)
     if path is None:
         return None

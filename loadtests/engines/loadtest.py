@@ -45,17 +45,17 @@ class Loadtest:
             UserError: If it can't.
         """
         if load.protocol != "http":
-            raise UserError(f"the engine loadtest only supports HTTP; use openloop for {load.protocol}")
+            raise UserError(f"the engine loadtest only supports HTTP. Use openloop for {load.protocol}")
         [request] = load.requests
         if request.closes:
-            raise UserError("the engine loadtest can't keep only a part of its connections open; use openloop")
+            raise UserError("the engine loadtest can't keep only a part of its connections open. Use openloop")
         if request.method not in METHODS:
-            raise UserError(f"the engine loadtest can't send {request.method}, only {', '.join(METHODS)}; use openloop")
+            raise UserError(f"the engine loadtest can't send {request.method}, only {', '.join(METHODS)}. Use openloop")
         for what, body in (("send", request.body), *(("expect", body) for body in load.bodies)):
             try:
                 (body or b"").decode()
             except UnicodeDecodeError:
-                raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8; use openloop") from None
+                raise UserError(f"the engine loadtest cannot {what} a body that is not UTF-8. Use openloop") from None
 
     def run(self, load: Load, watch: Watch = UNWATCHED) -> Result:
         require_able(self, load)  # before anything is started

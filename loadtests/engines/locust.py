@@ -59,7 +59,7 @@ class Locust:
             EngineError: If it isn't.
         """
         if importlib.util.find_spec("locust") is None:
-            raise EngineError("Locust is not installed; run `make setup`")
+            raise EngineError("Locust is not installed. Run `make setup`")
 
     def check(self, load: Load) -> None:
         """Check the number of users and their credentials.

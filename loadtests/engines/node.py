@@ -45,12 +45,12 @@ def require() -> str:
     path = environment.node()
     oldest = ".".join(map(str, environment.OLDEST_NODE))
     if path is None:
-        raise EngineError(f"there is no node on PATH; install Node.js {oldest} or newer (https://nodejs.org)")
+        raise EngineError(f"there is no node on PATH. Install Node.js {oldest} or newer (https://nodejs.org)")
     if (version := environment.node_version(path)) < environment.OLDEST_NODE:
         found = f"v{'.'.join(map(str, version))}" if version else "of unknown version"
         raise EngineError(f"{path} is Node {found}; {oldest} or newer is needed")
     if not (ROOT / "node_modules" / "undici").is_dir():
-        raise EngineError("the generator's packages are not installed; run `make setup`")
+        raise EngineError("the generator's packages are not installed. Run `make setup`")
     return path
 
 

@@ -105,7 +105,7 @@ export class Answer {
     const line = bytes.toString('latin1', 0, end);
     const size = /^([0-9a-f]+)[ \t]*(?:;|$)/i.exec(line);
     if (size === null) {
-      throw new Error(`a chunk of the answer begins with '${line.slice(0, 40)}'`);
+      throw new Error(`a chunk of the answer starts with '${line.slice(0, 40)}'`);
     }
     this.left = parseInt(size[1], 16);
     this.parse = this.left === 0 ? this.trailer : this.chunk;

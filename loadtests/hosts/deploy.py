@@ -99,13 +99,13 @@ def tracked() -> list[str]:
         UserError: If git can't list them.
     """
     if INSTALLED:
-        raise UserError("this command copies files of a clone of the repository; run it in a clone")
+        raise UserError("this command copies files of a clone of the repository. Run it in a clone")
     try:
         done = subprocess.run(
             ["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError):
-        raise UserError(f"{ROOT} is not a git repository, or git is missing; git lists the files to copy") from None
+        raise UserError(f"{ROOT} is not a git repository, or git is missing. Git lists the files to copy") from None
     found = [path for path in done.stdout.split("\0") if path and not path.startswith(STAYS_HERE)]
     return [path for path in found if _needed(path) and os.path.lexists(ROOT / path)]
 
@@ -156,7 +156,7 @@ def read_marker(folder: Path) -> Marker:
         values: dict[str, Any] = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         return Marker(**values)
     except (OSError, ValueError, TypeError):
-        raise UserError("the record of `hosts prepare` on that machine can't be read; prepare it again") from None
+        raise UserError("the record of `hosts prepare` on that machine can't be read. Prepare it again") from None
 
 
 def _digest(file: Path) -> str:
@@ -200,6 +200,6 @@ def _run(address: Address, script: str, within_s: float, given: bytes = b"") -> 
     finally:
         errors.close()
     if ended.returncode == BUSY:
-        raise UserError(f"{address}: another run is using the machine; wait until it ends")
+        raise UserError(f"{address}: another run is using the machine. Wait until it ends")
     if ended.returncode:
         raise failure(address, ended.returncode, errors.text())

@@ -135,7 +135,7 @@ def failure(address: Address, status: int, errors: str) -> UserError:
         errors: Its standard error.
     """
     if status == NOT_PREPARED:
-        return UserError(f"{address} is not prepared; run {called()} hosts prepare {address}")
+        return UserError(f"{address} is not prepared. Run {called()} hosts prepare {address}")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     lines = [line for line in lines if not _AFTERWARDS.match(line)] or lines
     why = shown_end(lines[-1]) if lines else f"it ended with status {status} and no message"
@@ -255,7 +255,7 @@ class Link:
             reply = self._reader.next(wire.AgentReply, within_s)
         except wire.NotAMessage as error:
             raise UserError(
-                f"{self.address}: a program printed text before the harness connected ({error}); let the start "
+                f"{self.address}: a program printed text before the harness connected ({error}). Let the start "
                 f"files of the shell (.bashrc) print only in terminals"
             ) from None
         except TimeoutError:

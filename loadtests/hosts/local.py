@@ -56,7 +56,7 @@ class Local:
             try:
                 return look("this machine", (self.address(bind), port), token, "")
             except UserError as error:
-                raise UserError(f"{error}; set BIND to an address that the workers reach: BIND=10.0.0.1") from None
+                raise UserError(f"{error}. Set BIND to an address that the workers reach: BIND=10.0.0.1") from None
 
     def network_to(self, host: str, address: tuple[str, int], token: str, client: str) -> Network:
         return network.look(host, address, token, client)
@@ -74,7 +74,7 @@ class Local:
                 with contextlib.suppress(psutil.Error):
                     process = psutil.Process(connection.pid)
                     owner = f"{process.name()} (pid {connection.pid}, user {process.username()})"
-            raise UserError(f"port {port} is taken by {owner}; stop it, or choose another: PORT={port + 1}")
+            raise UserError(f"port {port} is taken by {owner}. Stop it, or choose another: PORT={port + 1}")
 
     def supervise(self, env: Mapping[str, str]) -> Supervisor:
         return Supervisor(env)
@@ -122,5 +122,5 @@ class Local:
 def at(address: str) -> Local:
     """Return this machine. It has no address."""
     if address:
-        raise UserError(f"local://{address}: this machine has no address; write local")
+        raise UserError(f"local://{address}: this machine has no address. Write local")
     return Local()

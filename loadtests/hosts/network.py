@@ -67,7 +67,7 @@ def look(host: str, address: tuple[str, int], token: str, client: str) -> Networ
         if not client:
             raise UserError(f"{where} can't be reached from that machine ({why})") from None
         raise UserError(
-            f"{where} can't be reached from this machine ({why}), although SSH works; allow TCP from {client} to "
+            f"{where} can't be reached from this machine ({why}), although SSH works. Allow TCP from {client} to "
             f"that port and the following ports in the firewall or the cloud's security group (on that machine: "
             f"sudo ufw allow proto tcp from {client} to any port {port}:{port + PORTS})"
         ) from None

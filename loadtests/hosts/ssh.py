@@ -75,7 +75,7 @@ class Ssh:
 
     def bind(self) -> str:
         if os.environ.get("BIND"):
-            raise UserError("BIND only works for servers on this machine; unset it")
+            raise UserError("BIND only works for servers on this machine. Unset it")
         return self.listens_on()
 
     def listens_on(self) -> str:
@@ -87,7 +87,7 @@ class Ssh:
         if self.facts.ipv4 is None:
             raise UserError(
                 f"{self.name}: SSH connected to {self.facts.address}, but not every server can listen on an IPv6 "
-                f"address; use the host's IPv4 address"
+                f"address. Use the host's IPv4 address"
             )
         return self.facts.ipv4
 
@@ -119,7 +119,7 @@ class Ssh:
             raise
         except UserError as error:
             if not allow_remote:
-                raise UserError(f"{error}; to send load to it anyway, add --allow-remote") from None
+                raise UserError(f"{error}. To send load to it anyway, add --allow-remote") from None
             return None
         if look is network.look:
             self.network = found

@@ -23,7 +23,7 @@ from supervisor.xmlrpc import Faults, SupervisorTransport
 from loadtests import files
 from loadtests.cleanup import folders
 from loadtests.cleanup.program import guarded, public_environment
-from loadtests.errors import UserError
+from loadtests.errors import UserError, shown_end
 from loadtests.hosts.base import Program
 from loadtests.setups import prefixed, without_servers
 from loadtests.setups.services import PASSWORD
@@ -34,7 +34,7 @@ STARTED_WITHIN_S = 10.0
 STOPPED_WITHIN_S = 25.0
 LOOK_EVERY_S = 0.02
 LOG_LINES = 20
-MAX_SHOWN = 4096  # bytes of its output if it doesn't start
+MAX_READ = 2**20  # bytes of its output if it doesn't start
 
 # The two lines that a user types (README), with the harness's supervisord for every PATH of the served project.
 SUPERVISORD = Path(sys.executable).parent / "supervisord"
@@ -107,7 +107,7 @@ class Supervisor:
         end = time.monotonic() + STOPPED_WITHIN_S
         while any(program.pid for program in self.programs(group)):
             if time.monotonic() > end:
-                raise UserError(f"{group} did not stop within {STOPPED_WITHIN_S:g} s; check its supervisor file")
+                raise UserError(f"{group} did not stop within {STOPPED_WITHIN_S:g} s. Check its supervisor file")
             time.sleep(LOOK_EVERY_S)
 
     def programs(self, group: str) -> list[Program]:
@@ -185,8 +185,9 @@ class Supervisor:
                 return
             transport.close()
             time.sleep(0.05)
-        words = os.pread(out.fileno(), MAX_SHOWN, 0).decode(errors="replace").split()
-        raise UserError(f"supervisord did not start: {' '.join(words) or 'it said nothing'}")
+        lines = os.pread(out.fileno(), MAX_READ, 0).decode(errors="replace").split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "it printed nothing")
+        raise UserError(f"supervisord did not start: {shown_end(last.strip())}")
 
 
 def _of_this_process() -> dict[str, str]:

@@ -26,7 +26,7 @@ class BrokenOff(Exception):
 
     def __init__(self, kind: str, text: str) -> None:
         if kind not in ERROR_KINDS:
-            raise ValueError(f"{kind!r} is not a kind of failure; use one of {', '.join(ERROR_KINDS)}")
+            raise ValueError(f"{kind!r} is not a kind of failure. Use one of {', '.join(ERROR_KINDS)}")
         super().__init__(f"{kind}: {text}")
         self.kind = kind
         self.text = text

@@ -121,12 +121,12 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
         UserError: If the study isn't a sweep with a single test at a known load, or ``max_time_s`` is too short.
     """
     if study.sweep is None:
-        raise UserError(f"{study.name} is not a sweep; name a setup, or a study with a table [sweep]")
+        raise UserError(f"{study.name} is not a sweep. Name a setup, or a study with a table [sweep]")
     if len(study.tests) > 1:
         tests = series([test.name for test in study.tests])
-        raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}); a search needs a single test")
+        raise UserError(f"{study.name} has {plural(len(study.tests), 'test')} ({tests}). A search needs a single test")
     if study.ceiling_tests:
-        raise UserError(f"{study.name}: the rate of the test is 'auto'; set it to a number")
+        raise UserError(f"{study.name}: the rate of the test is 'auto'. Set it to a number")
     one_block = dataclasses.replace(study, name=f"advise-{study.name}", title=f"Good knobs: {study.title}", blocks=1)
     return _within(one_block, study.sweep, max_time_s)
 
@@ -134,7 +134,7 @@ def of_study(study: Study, max_time_s: float) -> KnobSearch:
 def _within(study: Study, sweep: Sweep, max_time_s: float) -> KnobSearch:
     shortest_s = KnobSearch(study, sweep, 1).seconds
     if shortest_s > max_time_s:
-        raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes; set a longer --max-time")
+        raise UserError(f"the shortest search takes about {shortest_s / 60:.1f} minutes. Set a longer --max-time")
     return KnobSearch(study, sweep, min(MAX_FIRST_BLOCKS, int(max_time_s / shortest_s)))
 
 
@@ -173,7 +173,7 @@ def execute(search: KnobSearch, execution: Execution, watcher: Watcher) -> Advic
         try:
             halvings.record(step, _values(run, step, search.metric))
         except ValueError as error:
-            raise NoAdvice(f"{run.path}: {error}; its report.html has the reasons") from None
+            raise NoAdvice(f"{run.path}: {error}. Its report.html has the reasons") from None
     _keep(run, search, halvings, step, time.monotonic() - begun)
     return step
 
@@ -236,7 +236,7 @@ def candidates(setup: Setup, cores: int) -> Sweep:
     knobs = {"WORKERS": workers(cores), "THREADS": THREADS}
     taken = {knob: values for knob, values in knobs.items() if takes(setup, knob)}
     if not taken:
-        raise UserError(f"{setup.name} uses neither WORKERS nor THREADS, so it can't be tuned; name another setup")
+        raise UserError(f"{setup.name} uses neither WORKERS nor THREADS, so it can't be tuned. Name another setup")
     return Sweep(setup.name, taken)
 
 

@@ -128,7 +128,7 @@ class Bench:
                 if not found or isinstance(error, ConnectionLost):
                     raise
         if len(found) < count:
-            raise UserError(f"fewer than {count} ports are free from {self.port} upwards; choose another: PORT=8000")
+            raise UserError(f"fewer than {count} ports are free from {self.port} upwards. Choose another: PORT=8000")
         return found
 
     def load(
@@ -197,7 +197,7 @@ class Bench:
         known = services.known()
         for name in test.services:
             if name not in known:
-                raise UserError(f"test {test.name}: services: {name!r} is not a service; allowed: {', '.join(known)}")
+                raise UserError(f"test {test.name}: services: {name!r} is not a service. Allowed: {', '.join(known)}")
         if (lacks := self._lacking(test.services)) is not None:
             raise UserError(f"test {test.name}: {lacks}")
 
@@ -226,7 +226,7 @@ class Bench:
         if cores and service in self.services_of(entry):
             raise UserError(
                 f"{entry.label} places {service} on cores of the servers' machine ({SERVICES}={cores}), but "
-                f"--services places it on another machine; leave one of them out"
+                f"--services places it on another machine. Leave one of them out"
             )
 
     def _require_fetching(self, entry: Entry, tests: Sequence[Test]) -> None:
@@ -299,9 +299,9 @@ def bench_for(options: HostOptions, allow_remote: bool, own: bool) -> BenchOf:
     apart = ServiceHosts.parse(options, clients.addresses) if options.services else ServiceHosts()
     if own and (options.servers or options.services):
         where, option = (options.servers, "--servers") if options.servers else (options.services, "--services")
-        raise UserError(f"{where} only serves the sample project; leave out {option}, or --app")
+        raise UserError(f"{where} only serves the sample project. Leave out {option}, or --app")
     if allow_remote and not (options.servers or options.services):
-        raise UserError("--allow-remote only works with servers on another machine; name it: --servers ssh://user@host")
+        raise UserError("--allow-remote only works with servers on another machine. Name it: --servers ssh://user@host")
     where = options.servers or HERE
     return functools.partial(make_bench, where=where, allow_remote=allow_remote, clients=clients, service_hosts=apart)
 
@@ -319,7 +319,7 @@ def _require_recipe(test: Test) -> None:
         UserError: If the recipe isn't valid, or no origin plays it.
     """
     if ORIGIN not in test.services:
-        raise UserError(f'test {test.name}: recipe: the test has no origin; add services = ["{ORIGIN}"]')
+        raise UserError(f'test {test.name}: recipe: the test has no origin. Add services = ["{ORIGIN}"]')
     try:
         recipes.load(test.recipe)
     except UserError as error:

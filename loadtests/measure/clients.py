@@ -71,7 +71,7 @@ class Clients:
         if options.clients is None:
             return cls()
         if options.servers is None:
-            raise UserError("--clients only works with servers on another machine; name it: --servers ssh://user@host")
+            raise UserError("--clients only works with servers on another machine. Name it: --servers ssh://user@host")
         urls = [one.strip() for one in options.clients.split(",")]
         for url in urls:
             if not url.startswith(SCHEME):
@@ -107,7 +107,7 @@ class Clients:
             return found
         if not isinstance(found, SharedEngine):
             option = "--expect-workers" if self.workers else "--clients"
-            raise UserError(f"the engine {name} only generates load on this machine; leave out {option}")
+            raise UserError(f"the engine {name} only generates load on this machine. Leave out {option}")
         return found.shared_with(self.others)
 
     def share(self, load: Load) -> Load:
@@ -120,7 +120,7 @@ class Clients:
             return load
         if load.processes > 1:
             where = "with --expect-workers, each worker" if self.workers else "with --clients, each machine"
-            raise UserError(f"{where} uses one injector; leave out injectors")
+            raise UserError(f"{where} uses one injector. Leave out injectors")
         # Each user has a connection, so the number of connections must be at least the number of parts.
         connections = load.connections if load.users is None else max(load.connection_count, self.parts)
         return dataclasses.replace(load, processes=self.parts, connections=connections)
@@ -147,7 +147,7 @@ class Clients:
                     client = _client(there, host, bind, port, allow_remote)
                     if (other := names.get(there.about.boot)) is not None:
                         whose = f"--clients: {there.where} and {other} are the same machine"
-                        raise UserError(f"{whose}; leave it out")
+                        raise UserError(f"{whose}. Leave it out")
                     if self.addresses and not client.same_machine:
                         names[there.about.boot] = there.where
                     found.append(client)

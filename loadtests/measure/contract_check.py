@@ -64,7 +64,7 @@ def _expectations(bench: Bench, server: Serving, test: Test, baseline: Entry) ->
         given = contract.answer(server, request)
         if isinstance(given, str) or given.status != request.status:
             answered = f"{request.method} {request.path}: {contract.describe(given)}"
-            raise UserError(f"test {test.name}: {answered}; expected {request.status}{_hint(bench, request, given)}")
+            raise UserError(f"test {test.name}: {answered}. Expected {request.status}{_hint(bench, request, given)}")
         found.append(contract.expectation(given, bench.application.own))
     if broken := broken_dialect(bench, server, test, baseline):
         raise UserError(f"test {test.name}: {broken[0]}")

@@ -180,6 +180,6 @@ def other_load(watch_s: float = top_processes.WATCHED_S) -> MachineFinding:
     if found.of_all_cores > BUSY:
         return warning(
             f"other programs use {found.of_all_cores:.0%} of the cores; {found.sentence}",
-            "stop other programs; if it is steal, choose a machine whose cores are not shared",
+            "stop other programs. If it is steal, choose a machine whose cores are not shared",
         )
     return ok(f"the cores are idle ({found.of_all_cores:.0%} busy)")

@@ -78,10 +78,10 @@ class HostOptions:
         options = cls(servers, clients, services)
         if file is not None:
             if options != cls():
-                raise UserError(f"{file} contains all hosts; leave out --servers, --clients and --services")
+                raise UserError(f"{file} contains all hosts. Leave out --servers, --clients and --services")
             options = cls.read(file)
         if workers and options.clients:
-            raise UserError("--expect-workers generates all of the load; leave out clients")
+            raise UserError("--expect-workers generates all of the load. Leave out clients")
         return dataclasses.replace(options, workers=workers)
 
     @classmethod
@@ -122,7 +122,7 @@ def machines(where: str) -> list[tuple[str, str]]:
     if not (where.endswith(SUFFIX) or Path(where).is_file()):
         return [(SERVERS, where)]
     if not (found := HostOptions.read(Path(where)).machines):
-        raise UserError(f'{where} names no machine; write servers = "ssh://user@host"')
+        raise UserError(f'{where} names no machine. Write servers = "ssh://user@host"')
     return found
 
 
@@ -162,7 +162,7 @@ class ServiceHosts:
             if not where.startswith(SCHEME):
                 raise UserError(f"--services: {one.strip()!r}: write service=machine, such as redis=ssh://user@host")
             if name in {service.name for service in found}:
-                raise UserError(f"--services: {name} occurs twice; a service can only have one machine")
+                raise UserError(f"--services: {name} occurs twice. A service can only have one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can run on a separate machine', name, able)}")
             if known[name].of_others:
@@ -182,7 +182,7 @@ class ServiceHosts:
         """
         for service in self.machines if self.needed else ():
             if service.name not in names:
-                raise UserError(f"--services: no setup of the study uses {service.name}; leave it out")
+                raise UserError(f"--services: no setup of the study uses {service.name}. Leave it out")
         used = {service: machine for service, machine in self.machines.items() if service.name in names}
         return dataclasses.replace(self, machines=used)
 
@@ -212,7 +212,7 @@ def _service_host(service: Service, there: Ssh, servers: Host, port: int, allow_
     bind = there.listens_on()
     if there.boot() == servers.boot() and servers.bind() in (bind, "0.0.0.0"):
         why = "is the machine of the servers"
-        raise UserError(f"{there.name} {why}; leave out --services {service.name}={there.name}")
+        raise UserError(f"{there.name} {why}. Leave out --services {service.name}={there.name}")
     try:
         way = there.require_reachable(bind, port, allow_remote, look)
     except UserError as error:

@@ -56,7 +56,7 @@ def require(tests: Iterable[Test]) -> None:
     most = allowed()
     for test in tests:
         if (count := needed(test)) > most:
-            raise UserError(f"test {test.name}: needs {count:,} open files per process; limit: {most:,}; {fix(count)}")
+            raise UserError(f"test {test.name}: needs {count:,} open files per process. Limit: {most:,}; {fix(count)}")
 
 
 def fix(count: int) -> str:

@@ -218,7 +218,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
         own = project.Options.from_dict(record.application.options) if record.application else None
     except TypeError as error:
         raise UserError(
-            f"{folder}: this version doesn't know its project's options: {error}; start a new run"
+            f"{folder}: this version doesn't know its project's options: {error}. Start a new run"
         ) from None
     except UserError as error:
         raise UserError(f"{folder}: {error}") from None
@@ -226,10 +226,10 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     if not_kept := sorted({name for name, value in headers if value == REPLACED}):
         names = ", ".join(not_kept)
         raise UserError(
-            f"{folder}: its requests have secret headers ({names}), which a run folder doesn't store; start a new run"
+            f"{folder}: its requests have secret headers ({names}), which a run folder doesn't store. Start a new run"
         )
     if own and REPLACED in (own.before or ""):
-        raise UserError(f"{folder}: --setup-command has a secret, which a run folder doesn't store; start a new run")
+        raise UserError(f"{folder}: --setup-command has a secret, which a run folder doesn't store. Start a new run")
     try:
         run.record = record = dataclasses.replace(record, study=record.study.with_bodies())
     except UserError as error:
@@ -239,7 +239,7 @@ def resume(folder: Path, bench_of: BenchOf | None = None, progress: Announce = s
     bench.require(record.study)
     bench.contract, bench.seed = record.contract, record.seed
     if changed := _changed(bench, record, _about(own, served), _environments(served)):
-        raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started; start a new run")
+        raise UserError(f"{folder}: the {' and the '.join(changed)} changed since the run started. Start a new run")
     if (
         not bench.application.own
     ):  # don't run --setup-command of the user's project again: the project stays as the trials left it

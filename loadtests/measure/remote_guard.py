@@ -23,9 +23,9 @@ def require_local(url: str, allow_remote: bool) -> None:
         raise UserError(f"{without_login(url)!r} is not a URL: {without_login(str(error))}") from None
     if parts.scheme not in ("http", "https") or not host:
         shown = without_login(url)
-        raise UserError(f"{shown!r} is not a URL that load can be sent to; write http://127.0.0.1:8000/")
+        raise UserError(f"{shown!r} is not a URL that load can be sent to. Write http://127.0.0.1:8000/")
     if not allow_remote and not _is_loopback(host):
-        raise UserError(f"{host} is a different machine; if its owner agrees to the load, add --allow-remote")
+        raise UserError(f"{host} is a different machine. If its owner agrees to the load, add --allow-remote")
 
 
 def _is_loopback(host: str) -> bool:

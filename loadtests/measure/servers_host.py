@@ -32,7 +32,7 @@ def prepare(where: str, progress: Announce, python: str | None = None, venv: str
         UserError: If a step fails.
     """
     if python is not None and venv is not None:
-        raise UserError("--python is for a new virtual environment, --venv for an existing one; leave one out")
+        raise UserError("--python is for a new virtual environment, --venv for an existing one. Leave one out")
     marker = deploy.prepare(address(where), progress, python, venv)
     progress("asking for its versions")
     with contextlib.closing(Ssh(address(where))) as host:
@@ -90,7 +90,7 @@ def address(where: str) -> Address:
         UserError: If it isn't valid.
     """
     if not where.startswith(SCHEME):
-        raise UserError(f"{where}: not an SSH address; write {SCHEME}user@host")
+        raise UserError(f"{where}: not an SSH address. Write {SCHEME}user@host")
     return Address.parse(where.removeprefix(SCHEME))
 
 

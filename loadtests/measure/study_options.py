@@ -100,7 +100,7 @@ class OwnJourney:
         file = self.journey
         if file is not None and (file.suffix != ".py" or not os.path.isfile(file)):
             raise UserError(
-                f"--journey {shown(str(file))}: must be a Python file with a journey; create one with `workload "
+                f"--journey {shown(str(file))}: must be a Python file with a journey. Create one with `workload "
                 f"journey`"
             )
         return study.with_journey(file, sign_in.from_options(self.login, self.login_user))
@@ -125,10 +125,10 @@ def require_environments(own: project.Options | None, study: Study, servers: str
     for entry in study.entries:
         if servers and {*entry.variant} - {variants.HOPLESS}:
             changed = " and ".join(entry.variant)
-            raise UserError(f"{entry.label} needs {changed}, which is made on this machine only; leave out --servers")
+            raise UserError(f"{entry.label} needs {changed}, which is made on this machine only. Leave out --servers")
         for folder in (one.folder for one in variants.parse_environment(entry.variant) if one.folder):
             if own is None:
-                raise UserError(f"--variant {folder}: it is another checkout of your project; name that with --app")
+                raise UserError(f"--variant {folder}: it is another checkout of your project. Name that with --app")
             project.unloaded(dataclasses.replace(own, app=Path(folder)), environment.own_bin())
 
 
@@ -150,7 +150,7 @@ def require_one_length(blocks: int | None, minutes: float | None, until: str | N
     """
     others = [name for name, value in (("--blocks", blocks), ("--precision", until)) if value is not None]
     if minutes is not None and others:
-        raise UserError(f"--minutes and {others[0]} both set the number of blocks; leave one out")
+        raise UserError(f"--minutes and {others[0]} both set the number of blocks. Leave one out")
 
 
 def require_price(price: float | None) -> None:
@@ -171,7 +171,7 @@ def goal_of(until: str | None, max_time: str | None) -> Goal | None:
     """
     if until is None:
         if max_time is not None:
-            raise UserError("--max-time only works with --precision; add it, such as --precision 2%")
+            raise UserError("--max-time only works with --precision. Add it, such as --precision 2%")
         return None
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", until)
     if match is None or not 0 < float(match[1]) < 100:

@@ -75,16 +75,16 @@ class UrlLoad:
         url, conversation = _websocket(self.url, self.size)
         require_local(url, self.allow_remote)
         if conversation and (requests.method, requests.body, requests.workload) != ("GET", None, None):
-            raise UserError("ws:// sends messages; leave out --method, --body and --workload")
+            raise UserError("ws:// sends messages. Leave out --method, --body and --workload")
         if self.arrivals is not None and (self.rate is None or requests.speed is not None):
-            raise UserError("--arrivals only works with a fixed rate; add --rate")
+            raise UserError("--arrivals only works with a fixed rate. Add --rate")
         origin, workload = _workload(*_login(url), requests)
         duration_s = DURATION_S if self.duration is None else duration(self.duration)
         rate, connections = self.rate, self.connections
         recorded: tuple[tuple[float, int], ...] = ()
         if requests.speed is not None:
             if rate is not None:
-                raise UserError("--speed replays a recording at its recorded pace; leave out --rate")
+                raise UserError("--speed replays a recording at its recorded pace. Leave out --rate")
             replay = workload.replay(requests.speed)
             duration_s = replay.duration_s if self.duration is None else min(duration_s, replay.duration_s)
             rate, recorded = replay.rate, replay.until(duration_s)
@@ -171,8 +171,8 @@ TLS_HINTS = {
     "certificate has expired": "renew the server's certificate",
     "certificate is not yet valid": "check the clocks of both machines",
     "does not match certificate": "use a host name of the certificate in the URL",
-    "wrong version number": "the server doesn't use TLS on this port; write http:// in the URL",
-    "packet length too long": "the server doesn't use TLS on this port; write http:// in the URL",
+    "wrong version number": "the server doesn't use TLS on this port. Write http:// in the URL",
+    "packet length too long": "the server doesn't use TLS on this port. Write http:// in the URL",
     "certificate": "to trust the certificate, set NODE_EXTRA_CA_CERTS to its file",
 }
 
@@ -254,10 +254,10 @@ def _websocket(url: str, size: int | None) -> tuple[str, dict[str, Any]]:
     """
     scheme, separator, rest = url.partition("://")
     if scheme.lower() == "wss":
-        raise UserError("wss:// is not supported; use the ws:// address of the server behind it")
+        raise UserError("wss:// is not supported. Use the ws:// address of the server behind it")
     if scheme.lower() != "ws":
         if size is not None:
-            raise UserError("--size only works for WebSocket messages; use a ws:// URL")
+            raise UserError("--size only works for WebSocket messages. Use a ws:// URL")
         return url, {}
     conversation = Conversation("echo", prefix="", size=MESSAGE_BYTES if size is None else size)
     fields = {"protocol": "websocket", "conversation": conversation, "listens_s": LISTENS_S}
@@ -284,19 +284,19 @@ def _workload(url: str, login: tuple[tuple[str, str], ...], requests: UrlRequest
     origin, path = split(url)
     if requests.workload is None:
         if requests.speed is not None:
-            raise UserError("--speed only works with a recorded workload; name its file with --workload")
+            raise UserError("--speed only works with a recorded workload. Name its file with --workload")
         return origin, Workload((_logged_in(_request(path, requests), login),))
     if (requests.method, tuple(requests.headers), requests.body) != ("GET", (), None):
-        raise UserError("--workload defines the requests; leave out --method, --header and --body")
+        raise UserError("--workload defines the requests. Leave out --method, --header and --body")
     if path != "/":
-        raise UserError(f"--workload defines the paths; write the URL without a path: {origin}")
+        raise UserError(f"--workload defines the paths. Write the URL without a path: {origin}")
     found = from_toml.read(requests.workload)
     return origin, Workload(tuple(_logged_in(request, login) for request in found.requests), found.at)
 
 
 def _logged_in(request: Request, login: tuple[tuple[str, str], ...]) -> Request:
     if login and any(name.lower() == "authorization" for name, _ in request.headers):
-        raise UserError(f"{request.name} has an Authorization header, and the URL contains a user; leave one out")
+        raise UserError(f"{request.name} has an Authorization header, and the URL contains a user. Leave one out")
     return dataclasses.replace(request, headers=(*request.headers, *login))
 
 

@@ -43,7 +43,7 @@ class Cores:
             return _parse(SERVICES, requested, sorted(os.sched_getaffinity(0)) if self.machines == 1 else None)
         if self.machines > 1:
             raise UserError(
-                f"SERVICES_CORES={GENERATOR}: the load generator is on another machine; write a list of cores"
+                f"SERVICES_CORES={GENERATOR}: the load generator is on another machine. Write a list of cores"
             )
         return self.generator
 

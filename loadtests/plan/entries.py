@@ -84,9 +84,9 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
     env: dict[str, str] = {}
     for key, value in given.items():
         if key in THE_RUNS_OWN:
-            raise UserError(f"{where}{key}: applies to the whole run; set it in the environment of `run`")
+            raise UserError(f"{where}{key}: applies to the whole run. Set it in the environment of `run`")
         if key == RECIPE_KNOB and os.path.isabs(str(value)):
-            raise UserError(f"{where}{key}: must name an included recipe; for a file, use the test's key recipe")
+            raise UserError(f"{where}{key}: must name an included recipe. For a file, use the test's key recipe")
         if not VARIABLE.fullmatch(key):
             raise UserError(f"{where}{shown(key)}: is not a valid name of an environment variable")
         text = sweeps.text_of(value)
@@ -95,7 +95,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if text and key in SERVERS and not SERVERS[key].fits(text):
             raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
         if kept(key, text) != text:
-            raise UserError(f"{where}{key}: contains a user or a password; set it in the environment of `run`")
+            raise UserError(f"{where}{key}: contains a user or a password. Set it in the environment of `run`")
         env[key] = text
     return env
 

@@ -108,15 +108,15 @@ def parse(text: str, terms: Terms = OF_REQUESTS) -> Objective:
         if match := PERCENTILE.fullmatch(part):
             if (of := match[1] or "") not in terms.of:
                 asked = " or ".join(LIMITED[word] for word in terms.of)
-                raise ValueError(f"objective: {part!r}: only {asked} limited; write for example {terms.example!r}")
+                raise ValueError(f"objective: {part!r}: only {asked} limited. Write for example {terms.example!r}")
             limits.append(_limit(part, float(match[2]), float(match[3]) * (1000 if match[4] == "s" else 1), of))
         elif (match := SHARE.fullmatch(part)) and (match[1] != "missing" or terms.missing):
             shares["missing" if match[1] == "missing" else "errors"] = float(match[2]) / 100
         else:
-            raise ValueError(f"objective: {part!r} is not a limit; write for example {terms.example!r}")
+            raise ValueError(f"objective: {part!r} is not a limit. Write for example {terms.example!r}")
     if not limits:
         asked = terms.of[0] or "response time"
-        raise ValueError(f"objective: {text!r} must limit the {asked}; for example {terms.example.split(',')[0]!r}")
+        raise ValueError(f"objective: {text!r} must limit the {asked}. For example {terms.example.split(',')[0]!r}")
     errors = shares["errors"] or 0.0
     return Objective(tuple(limits), errors, min(MIN_ANSWERED, 1 - errors), shares["missing"])
 
@@ -126,7 +126,7 @@ def _limit(part: str, percentile: float, ms: float, of: str) -> Limit:
         raise ValueError(f"objective: {part!r}: the percentile must be between 0 and 100, and the time above 0")
     limit = Limit(percentile, ms, of)
     if limit.key not in PERCENTILES:
-        raise ValueError(f"objective: {limit.key} is not measured; allowed: {', '.join(PERCENTILES)}")
+        raise ValueError(f"objective: {limit.key} is not measured. Allowed: {', '.join(PERCENTILES)}")
     return limit
 
 
@@ -182,7 +182,7 @@ class SearchPlan:
         if self.max_s is not None and self.max_s < shortest_s:
             raise ValueError(
                 f"capacity: a probe at {per_second(self.first_rate)} {self.unit} and its confirmation take "
-                f"{shortest_s:g} s, but only {self.max_s:g} s are allowed; set a longer --max-time"
+                f"{shortest_s:g} s, but only {self.max_s:g} s are allowed. Set a longer --max-time"
             )
 
     @property
@@ -221,6 +221,6 @@ class SearchPlan:
         if asked < self.lowest_rate:
             raise ValueError(
                 f"objective: its percentile needs {self.requests:,} {self.counts} per probe, which take over "
-                f"{self.longest_s:g} s at {asked:g} {self.unit}; start at {self.lowest_rate:.3g} {self.unit} or more, "
+                f"{self.longest_s:g} s at {asked:g} {self.unit}. Start at {self.lowest_rate:.3g} {self.unit} or more, "
                 "or limit a lower percentile (p90 needs a tenth of the requests of p99)"
             )

@@ -121,7 +121,7 @@ def within(study: Study, minutes: float) -> Study:
     if blocks < MIN_BLOCKS:
         least = math.ceil((MIN_BLOCKS * block_s + search_s) / 6) / 10
         few = f"{plural(MIN_BLOCKS, 'block')} of {study.name} take {least:g}"
-        raise UserError(f"--minutes {minutes:g}: {few}, and one block doesn't show the noise; try --minutes {least:g}")
+        raise UserError(f"--minutes {minutes:g}: {few}, and one block doesn't show the noise. Try --minutes {least:g}")
     study = dataclasses.replace(study, blocks=blocks)
     study.require_feasible(f"--minutes {minutes:g}")
     return study

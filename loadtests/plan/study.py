@@ -114,7 +114,7 @@ class Study:
         """
         tests = tuple(test.with_journey(file, sign_in) for test in self.tests)
         if not any(isinstance(test.work, JourneyWork) for test in tests):
-            raise UserError(f"{self.name} has no test with a journey; use own-journey")
+            raise UserError(f"{self.name} has no test with a journey. Use own-journey")
         return dataclasses.replace(self, tests=tests)
 
     def quick(self) -> Study:
@@ -152,7 +152,7 @@ class Study:
             UserError: If a label is unknown, or the study is a sweep.
         """
         if self.sweep is not None:
-            raise UserError(f"{self.name} is a sweep, which needs all of its cells; leave out --setups")
+            raise UserError(f"{self.name} is a sweep, which needs all of its cells. Leave out --setups")
         known = {entry.label for entry in self.entries}
         others = [label for label in labels if label not in known]
         entries = (*self.entries, *(Entry(one.name, one.name, {}) for one in (find(others) if others else ())))
@@ -248,12 +248,12 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
     labels = [entry.label for entry in entries]
     for label in labels:
         if labels.count(label) > 1:
-            raise UserError(f"{where}: setups: two setups have the label {label!r}; change one of them")
+            raise UserError(f"{where}: setups: two setups have the label {label!r}. Change one of them")
     baseline = labels[0] if table.baseline is None else table.baseline
     if baseline not in labels:
         raise UserError(f"{where}: baseline: {baseline!r} is not one of the setups ({', '.join(labels)})")
     if table.at_once is not None and any(entry.against for entry in entries):
-        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once; leave it out")
+        raise UserError(f"{where}: at_once: can't be combined with pairs, which run at once. Leave it out")
     require_baselines(entries, where)
     study = Study(
         name=name,
@@ -279,7 +279,7 @@ def _require_few(setups: int, tests: int, blocks: int, where: str, trials: int =
     trials = trials or setups * tests * blocks
     if trials > MAX_TRIALS:
         of = f"{plural(setups, 'setup')} × {plural(tests, 'test')} × {plural(blocks, 'block')}"
-        raise UserError(f"{where}: {of} are {trials:,} trials; a run can have at most {MAX_TRIALS:,}")
+        raise UserError(f"{where}: {of} are {trials:,} trials. A run can have at most {MAX_TRIALS:,}")
 
 
 def from_dict(values: dict[str, Any]) -> Study:

@@ -67,8 +67,8 @@ class StudyTable(msgspec.Struct, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.sweep is None and self.setups is None:
-            raise ValueError("setups: is missing; add a list of setups")
+            raise ValueError("setups: is missing. Add a list of setups")
         if self.sweep is not None and self.setups is not None:
-            raise ValueError("setups: can't be combined with sweep; leave one out")
+            raise ValueError("setups: can't be combined with sweep. Leave one out")
         if self.sweep is not None and self.at_once is not None:
-            raise ValueError("at_once: can't be used in a sweep; set interleave = false")
+            raise ValueError("at_once: can't be used in a sweep. Set interleave = false")

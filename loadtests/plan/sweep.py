@@ -67,15 +67,15 @@ def parse(table: dict[str, Any], where: str) -> Sweep:
     knobs = {key: _values(rest.pop(key), f"{where}: sweep.{key}") for key in list(rest) if KNOB.fullmatch(key)}
     setup = rest.pop("setup", None)
     if not isinstance(setup, str):
-        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}; name a setup")
+        raise UserError(f"{where}: sweep.setup: {'is missing' if setup is None else quoted(setup)}. Name a setup")
     for key in rest:
-        raise UserError(f"{where}: sweep.{key}: is neither a knob, like WORKERS, nor a key; allowed: setup")
+        raise UserError(f"{where}: sweep.{key}: is neither a knob, like WORKERS, nor a key. Allowed: setup")
     cells = math.prod(map(len, knobs.values()))
     if cells > MAX_CELLS:
-        raise UserError(f"{where}: sweep: {cells:,} combinations; at most {MAX_CELLS:,} are allowed")
+        raise UserError(f"{where}: sweep: {cells:,} combinations. At most {MAX_CELLS:,} are allowed")
     sweep = Sweep(setup, knobs)
     if not sweep.swept:
-        raise UserError(f"{where}: sweep: no knob has several values; add some, such as WORKERS = [1, 2]")
+        raise UserError(f"{where}: sweep: no knob has several values. Add some, such as WORKERS = [1, 2]")
     return sweep
 
 

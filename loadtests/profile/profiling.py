@@ -42,7 +42,7 @@ def plan(
     duration_text, rounds = length
     if found.stack:
         raise UserError(
-            f"{found.name}: profile doesn't support the stack of {found.stack}; choose a setup of the benchmark's own "
+            f"{found.name}: profile doesn't support the stack of {found.stack}. Choose a setup of the benchmark's own "
             "stack"
         )
     require_within("--rounds", rounds, 1, MAX_ROUNDS)
@@ -122,7 +122,7 @@ def _new_folder(output: Path | None, planned: Plan) -> Path:
     try:
         output.mkdir(parents=True)
     except FileExistsError:
-        raise UserError(f"{output} already exists; name another folder with --output") from None
+        raise UserError(f"{output} already exists. Name another folder with --output") from None
     except OSError as error:
         raise UserError(f"cannot write to {output}: {error.strerror}") from None
     return output

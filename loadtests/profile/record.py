@@ -173,7 +173,7 @@ def _sampled_parts(plan: Plan, stacks: Path, reader: Reader) -> list[Part]:
         in_vain = 0 if len(parts) > before else in_vain + 1
         if in_vain == MAX_STARTS:
             raise UserError(
-                f"{plan.setup.name}: a server process died during the sampling in each of {MAX_STARTS} starts; try "
+                f"{plan.setup.name}: a server process died during the sampling in each of {MAX_STARTS} starts. Try "
                 f"a newer Python"
             )
     return parts
@@ -259,7 +259,7 @@ class _Window:
             raise UserError(f"{self.plan.setup.name}: no answer to {self.plan.path} had status 200: {example}")
         used = processes.difference(self.usage, after)
         if not result.rate or not sum(row.cpu_s for row in used):
-            raise UserError(f"{self.plan.setup.name}: too few answers for a profile; set a longer --duration")
+            raise UserError(f"{self.plan.setup.name}: too few answers for a profile. Set a longer --duration")
         return Window(result, used)
 
     def begin(self) -> None:

@@ -111,10 +111,10 @@ def duration(value: object, least_s: float = SHORTEST_S) -> float:
     text = value if isinstance(value, str) else quoted(value)
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|m|min|h)?\s*", text)
     if isinstance(value, bool) or match is None:
-        raise UserError(f"{quoted(value)} is not a duration; write 10s, 500ms, 2m or 1h")
+        raise UserError(f"{quoted(value)} is not a duration. Write 10s, 500ms, 2m or 1h")
     seconds = float(match[1]) * UNITS[match[2] or "s"]
     if not least_s <= seconds <= LONGEST_S:
-        raise UserError(f"{quoted(value)} is not a valid duration; it must be between {least_s * 1000:g}ms and a week")
+        raise UserError(f"{quoted(value)} is not a valid duration. It must be between {least_s * 1000:g}ms and a week")
     return seconds
 
 

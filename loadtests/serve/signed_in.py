@@ -56,15 +56,15 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     sent = _ask(jar, origin, form.action, host, form.filled(who.user, secret))
     if sent.status == FORBIDDEN:
         raise NotSignedIn(
-            f"POST {form.action}: answered {FORBIDDEN}; is CSRF_COOKIE_SECURE on, and this is plain HTTP?"
+            f"POST {form.action}: answered {FORBIDDEN}. Is CSRF_COOKIE_SECURE on, and this is plain HTTP?"
         )
     if sent.status not in REDIRECTS or sent.location == urlsplit(who.login).path:
-        raise NotSignedIn(f"POST {form.action}: {who.user} was refused: answered {sent.status}; is the password right?")
+        raise NotSignedIn(f"POST {form.action}: {who.user} was refused: answered {sent.status}. Is the password right?")
     header = _header(jar, origin)
     if not {one for one in header.split("; ") if "csrf" not in one.partition("=")[0]} - set(before.split("; ")):
         raise NotSignedIn(
             f"POST {form.action}: {who.user} was let in, but no cookie came that goes back over plain HTTP to this "
-            "address; turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
+            "address. Turn SESSION_COOKIE_SECURE and SESSION_COOKIE_DOMAIN off"
         )
     return header
 

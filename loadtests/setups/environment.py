@@ -120,7 +120,7 @@ def opened_lock(path: Path) -> IO[str]:
     try:
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w")
     except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror}; remove it") from None
+        raise UserError(f"{path} cannot be opened: {error.strerror}. Remove it") from None
 
 
 def servers() -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def find(version: str) -> Path:
         if subprocess.run([program, "-c", WORKS], capture_output=True, check=False).returncode == 0:
             return Path(program)
     raise UserError(
-        f"python={version}: {name} was not found; install it, for example with: uv python install {version}, "
+        f"python={version}: {name} was not found. Install it, for example with: uv python install {version}, "
         f"pyenv install {version}, or apt-get install {name}-venv"
     )
 

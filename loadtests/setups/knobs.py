@@ -168,7 +168,7 @@ FETCHING = {
     "ORIGIN_PATH": _matching(_PATH, "a path is needed, such as /news"),
 }
 SAMPLES = {
-    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed", _is_redis),
+    "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed", _is_redis),
     "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
     "APPLICATION": _one_of("bare", needed="bare is needed, or nothing"),
@@ -231,7 +231,7 @@ def take(knobs: Mapping[str, str]) -> None:
     """
     for name, value in knobs.items():
         if REPLACED in value and kept(name, os.environ.get(name, "")) != value:
-            raise UserError(f"{name} was {shown(value)}, whose secrets a run folder does not keep; set it as it was")
+            raise UserError(f"{name} was {shown(value)}, whose secrets a run folder does not keep. Set it as it was")
     for name in KNOBS:
         if name not in knobs:
             os.environ.pop(name, None)

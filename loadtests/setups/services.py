@@ -93,7 +93,7 @@ def require_redis(names: Iterable[str]) -> None:
     """
     url = os.environ.get("REDIS_URL")
     if url and "redis" in names and (why := redis.refusal(url)):
-        raise UserError(f"REDIS_URL: there is no Redis: {why}; start it, or leave REDIS_URL unset: one is started then")
+        raise UserError(f"REDIS_URL: there is no Redis: {why}. Start it, or leave REDIS_URL unset: one is started then")
 
 
 def found_here(names: Iterable[str]) -> dict[str, str]:

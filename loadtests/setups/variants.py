@@ -82,7 +82,7 @@ def parse(text: str) -> Variant:
     if match := _PYTHON.fullmatch(text):
         return Variant(f"python={match[1]}", python=match[1])
     if without_accounts(text) != text:
-        raise UserError("variant: its URL has a user or a password, which run.json would contain; leave it to git")
+        raise UserError("variant: its URL has a user or a password, which run.json would contain. Leave it to git")
     if match := _PACKAGE.fullmatch(text):
         version = match["version"].replace(" ", "")
         if version.startswith("@"):
@@ -123,5 +123,5 @@ def parse_environment(texts: Sequence[str]) -> tuple[Variant, ...]:
     subjects = [one.subject for one in found]
     for one in found:
         if subjects.count(one.subject) > 1:
-            raise UserError(f"variant: two of them change {one.subject}; use a separate setup for each")
+            raise UserError(f"variant: two of them change {one.subject}. Use a separate setup for each")
     return found

@@ -63,7 +63,7 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
         else:
             others[match[1]] += 1
         if len(sent) > MAX_REQUESTS:
-            raise UserError(f"{where}: has more than {MAX_REQUESTS:,} requests; take a part of it, as with head -n")
+            raise UserError(f"{where}: has more than {MAX_REQUESTS:,} requests. Take a part of it, as with head -n")
     found = len(sent) + not_http + given_up.total() + others.total()
     if not found and not unknown:
         raise UserError(f"{where}: an empty access log")

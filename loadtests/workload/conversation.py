@@ -63,9 +63,9 @@ class Conversation:
 
     def __post_init__(self) -> None:
         if self.does not in DOES:
-            raise UserError(f"a conversation does {quoted(self.does)}; it can do one of: {', '.join(DOES)}")
+            raise UserError(f"a conversation does {quoted(self.does)}. It can do one of: {', '.join(DOES)}")
         if (self.script is None) == (self.dialect == SCRIPT):
-            raise ValueError(f"a script is for the dialect {SCRIPT}; this is {self.dialect}")
+            raise ValueError(f"a script is for the dialect {SCRIPT}. This is {self.dialect}")
         holds = self.does in ("idle", "broadcast")
         if holds and not 1 <= self.receivers <= MAX_CONNECTIONS:
             raise UserError(f"{self.does} holds from 1 to {MAX_CONNECTIONS:,} receivers, not {self.receivers}")
@@ -73,7 +73,7 @@ class Conversation:
             raise UserError(f"{self.does} has no receivers; 'connections' is their number")
         if not 1 <= self.rooms <= max(self.receivers, 1):
             among = plural(max(self.receivers, 1), "receiver")
-            raise UserError(f"{among} cannot be in {self.rooms} rooms; each room needs one")
+            raise UserError(f"{among} cannot be in {self.rooms} rooms. Each room needs one")
         if not 1 <= self.steps <= (self.receivers if self.does == "idle" else 1):
             raise UserError(
                 f"only idle connections are opened in steps, at least one in each, not in {self.steps} steps"

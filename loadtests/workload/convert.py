@@ -61,7 +61,7 @@ def converted(kind: str, file: Path, options: ConvertOptions = USUAL) -> Convert
         workload = convert(kind, file, options)
         return Converted(text(workload, file), workload.remarks)
     if options.skip_unknown or options.times or options.keep != Keep():
-        raise UserError("--skip-unknown and --keep-... don't work for a journey; leave them out, and edit the journey")
+        raise UserError("--skip-unknown and --keep-... don't work for a journey. Leave them out, and edit the journey")
     found = journey_text.read(_har(file), str(file), options.hosts)
     return Converted(journey_text.text(found, file), found.remarks)
 
@@ -76,7 +76,7 @@ def convert(kind: str, file: Path, options: ConvertOptions = USUAL) -> RecordedW
         raise unknown("kind of recording", kind, KINDS)
     if kind == "log" and (options.hosts or options.keep.cookies or options.keep.headers):
         raise UserError(
-            "--host, --keep-cookies and --keep-header are for a HAR file; an access log holds neither hosts nor headers"
+            "--host, --keep-cookies and --keep-header are for a HAR file. An access log holds neither hosts nor headers"
         )
     if kind == "har" and options.skip_unknown:
         raise UserError("--skip-unknown is for the lines of an access log")
@@ -97,7 +97,7 @@ def write(found: Converted, output: Path) -> None:
         UserError: If the file exists or can't be written.
     """
     if os.path.lexists(output):
-        raise UserError(f"{output} already exists; name another file with --output")
+        raise UserError(f"{output} already exists. Name another file with --output")
     files.write_text(output, found.text)
 
 

@@ -54,7 +54,7 @@ def entries(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -
     for host in chosen:
         if host not in there:
             known_hosts = ", ".join(there) or "none"
-            raise UserError(f"{where}: holds no request to {host or 'a web server'}; there are: {known_hosts}")
+            raise UserError(f"{where}: holds no request to {host or 'a web server'}. There are: {known_hosts}")
     own = [entry for entry in web if entry.host in chosen]
     requested = [entry for entry in own if not entry.cached]
     known = [entry for entry in requested if entry.complete]

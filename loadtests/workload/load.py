@@ -157,18 +157,18 @@ class Load:
 
     def _check_conversation(self) -> None:
         if (self.streams is None) != (self.protocol != PROTOCOL):
-            raise ValueError(f"streams are for the protocol {PROTOCOL}; this is {self.protocol}")
+            raise ValueError(f"streams are for the protocol {PROTOCOL}. This is {self.protocol}")
         for streams in self.all_streams:
             self._require_shared("stream", streams.count)
         talk = self.conversation
         if (talk is None) != (self.protocol != "websocket"):
-            raise ValueError(f"a conversation is for the protocol websocket; this is {self.protocol}")
+            raise ValueError(f"a conversation is for the protocol websocket. This is {self.protocol}")
         if talk is None:
             return
         if len(self.requests) != 1 or self.recorded:
             raise ValueError("a conversation has exactly one request, for its handshakes")
         if (self.rate == 0) != self.only_holds:
-            raise UserError(f"only idle connections have the rate 0; this is {talk.does} at {self.rate}")
+            raise UserError(f"only idle connections have the rate 0. This is {talk.does} at {self.rate}")
         if talk.receivers:
             self._require_shared("receiver", talk.receivers)
 
@@ -271,9 +271,9 @@ def split(url: str) -> tuple[str, str]:
         good = False
     if not good or not url.isascii() or any(character.isspace() for character in url):
         shown = without_login(url)
-        raise UserError(f"{shown!r} is not a URL that can be loaded; it should look like http://127.0.0.1:8000/")
+        raise UserError(f"{shown!r} is not a URL that can be loaded. It should look like http://127.0.0.1:8000/")
     if "@" in parts.netloc:
-        raise UserError(f"{without_login(url)} contains a user name; send it in the header Authorization")
+        raise UserError(f"{without_login(url)} contains a user name. Send it in the header Authorization")
     return f"{parts.scheme}://{parts.netloc}", urlunsplit(("", "", parts.path or "/", parts.query, ""))
 
 

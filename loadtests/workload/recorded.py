@@ -75,7 +75,7 @@ def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequ
     if not times:
         return RecordedWorkload(Workload(requests), (_taken(count, len(requests)), *remarks))
     if any(math.isnan(one.at) for one in sendable):
-        raise UserError(f"{what}: was recorded without times; leave out --keep-times")
+        raise UserError(f"{what}: was recorded without times. Leave out --keep-times")
     if count > MAX_RECORDED:
         raise UserError(f"{what}: {count:,} requests are more than the {MAX_RECORDED:,} that can be replayed")
     begin = min(one.at for key in chosen for one in groups[key])

@@ -46,14 +46,14 @@ def _step(one: Any, where: str, number: int) -> WalkedStep:
     if not isinstance(one, dict):
         raise UserError(f"{where}: is {quoted(one)}; a request is needed, with {', '.join(KEYS)}")
     if wrong := [key for key in one if key not in KEYS]:
-        raise UserError(f"{where}: {quoted(wrong[0])} is not a known key; allowed: {', '.join(KEYS)}")
+        raise UserError(f"{where}: {quoted(wrong[0])} is not a known key. Allowed: {', '.join(KEYS)}")
     method, leads_to, data = one.get("method"), one.get("redirect_route") or "", one.get("data") or {}
     if method not in ("GET", "POST"):
         raise UserError(f"{where}: method: is {quoted(method)}; GET or POST is needed")
     if data and method == "GET":
         raise UserError(f"{where}: data: is for a POST")
     if not isinstance(data, dict):
-        raise UserError(f"{where}: data: is {quoted(data)}; fields by their names are needed")
+        raise UserError(f"{where}: data: is {quoted(data)}. Fields by their names are needed")
     return WalkedStep(
         method,
         _path(one.get("url"), f"{where}: url"),
@@ -83,7 +83,7 @@ def _remarks(steps: list[WalkedStep], schema: str) -> Iterator[str]:
     yield f"requests taken: {len(steps):,}"
     if schema:
         yield (
-            f"the file for the schema {shown(schema)} doesn't contain the launch of a user; write it at the start of "
+            f"the file for the schema {shown(schema)} doesn't contain the launch of a user. Write it at the start of "
             "the journey, or log in with run --login"
         )
     blind = sum(step.redirected and not step.leads_to for step in steps)

@@ -83,12 +83,12 @@ class Request:
         if not self.name or not self.name.isprintable():
             raise UserError(f"name: is {self.name!r}; a line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
-            raise UserError("headers: Host occurs twice; leave one out")
+            raise UserError("headers: Host occurs twice. Leave one out")
         for name, value in self.headers:
             if not _TOKEN.fullmatch(name):
                 raise UserError(f"headers: {name!r} is not a header's name")
             if name.lower() in SENDERS_OWN:
-                raise UserError(f"headers: {name} is set by the load generator; leave it out")
+                raise UserError(f"headers: {name} is set by the load generator. Leave it out")
             if not _VALUE.fullmatch(value):
                 raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
         if not 0 < self.weight <= HEAVIEST:  # false also for NaN
@@ -119,7 +119,7 @@ class Request:
             return self
         found = self.with_file(Path(self.body_file.path))
         if found.body_file != self.body_file:
-            raise UserError(f"{shown_end(self.body_file.path)} has changed since the start of the run; start a new run")
+            raise UserError(f"{shown_end(self.body_file.path)} has changed since the start of the run. Start a new run")
         return found
 
     @property
@@ -185,22 +185,22 @@ class Workload:
         if not self.requests:
             raise UserError("requests: at least one is needed")
         if len(self.requests) > MAX_REQUESTS:
-            raise UserError(f"requests: there are {len(self.requests):,}; at most {MAX_REQUESTS:,} are allowed")
+            raise UserError(f"requests: there are {len(self.requests):,}. At most {MAX_REQUESTS:,} are allowed")
         size = sum(len(request.body or b"") for request in self.requests)
         if size > MAX_BODY_BYTES:
             allowed = f"{MAX_BODY_BYTES / 1e6:g} MB are allowed"
-            raise UserError(f"requests: the bodies are {size / 1e6:,.1f} MB in all; at most {allowed}")
+            raise UserError(f"requests: the bodies are {size / 1e6:,.1f} MB in all. At most {allowed}")
         names = [request.name for request in self.requests]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"requests: two have the name {twice!r}; rename one of them")
+            raise UserError(f"requests: two have the name {twice!r}. Rename one of them")
         if not self.at:
             return
         if len(self.at) != len(self.requests) or not all(self.at):
-            raise UserError("requests: some have recorded times and others don't; add or remove times")
+            raise UserError("requests: some have recorded times and others don't. Add or remove times")
         times = [time for times in self.at for time in times]
         if len(times) > MAX_RECORDED:
-            raise UserError(f"requests: {len(times):,} were recorded; at most {MAX_RECORDED:,} can be replayed")
+            raise UserError(f"requests: {len(times):,} were recorded. At most {MAX_RECORDED:,} can be replayed")
         if not all(math.isfinite(time) and time >= 0 for time in times):
             raise UserError("requests: at: the times are seconds after the start of the recording, 0 or more")
 

@@ -60,7 +60,7 @@ class Script:
             raise UserError(f"--ws-ticket {quoted(self.ticket)}: write it as 'POST /tickets/ .ticket'")
         for name in self.subprotocols:
             if re.fullmatch(SUBPROTOCOL, name) is None:  # not shown, because it may be a secret
-                raise UserError("--ws-subprotocol: write one word, such as graphql-ws; repeat the option for others")
+                raise UserError("--ws-subprotocol: write one word, such as graphql-ws. Repeat the option for others")
 
     def _texts(self) -> list[tuple[str, str]]:
         texts = [("--ws-first", text) for text in self.first]

@@ -36,7 +36,7 @@ class SignIn:
                 f"login: is '{shown(self.login)}'; must be the path of the login page, such as /accounts/login/"
             )
         if bool(self.login) != bool(self.user):
-            raise UserError("login: needs a user name as well; set login_user")
+            raise UserError("login: needs a user name as well. Set login_user")
         if len(self.user) > LONGEST_NAME or not self.user.isprintable():
             raise UserError(f"login_user: is '{shown(self.user)}'; must be a line of 1 to {LONGEST_NAME} characters")
 
@@ -50,9 +50,9 @@ class SignIn:
         value = os.environ.get(name, "")
         if not value:
             what = f"the password of {self.user}" if self.login else "the session cookie of a logged-in user"
-            raise UserError(f"{name} is not set; set it to {what}")
+            raise UserError(f"{name} is not set. Set it to {what}")
         if not value.isprintable() or not (self.login or value.isascii()):
-            raise UserError(f"{name}: contains characters that can't be sent; copy the value from your browser")
+            raise UserError(f"{name}: contains characters that can't be sent. Copy the value from your browser")
         return value
 
     def __str__(self) -> str:
@@ -70,8 +70,8 @@ def from_options(login: str | None, user: str | None) -> SignIn | None:
     if login is None and user is None:
         return SignIn() if os.environ.get(COOKIE) else None
     if os.environ.get(COOKIE):
-        raise UserError(f"--login and {COOKIE} can't be combined; leave one out")
+        raise UserError(f"--login and {COOKIE} can't be combined. Leave one out")
     if not login or not user:
         missing = "--login, the login page" if not login else "--login-user, the user name"
-        raise UserError(f"users log in with --login and --login-user together; missing: {missing}")
+        raise UserError(f"users log in with --login and --login-user together. Missing: {missing}")
     return SignIn(login, user)

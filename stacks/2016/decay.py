@@ -68,7 +68,7 @@ def answer(layer):
     layer.send(channel, ANSWER)
     found, _ = layer.receive_many([channel])
     if found != channel:
-        raise SystemExit("asgi_ipc lost an answer that nobody else could have taken")
+        raise SystemExit("asgi_ipc lost an answer that no other process could have taken")
 
 
 def timed(operation):

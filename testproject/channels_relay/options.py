@@ -38,5 +38,5 @@ def options() -> Options:
     known = [field.name for field in dataclasses.fields(Options)]
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise ImproperlyConfigured(f"CHANNELS_RELAY: unknown {', '.join(unknown)}; allowed: {', '.join(known)}")
+        raise ImproperlyConfigured(f"CHANNELS_RELAY: unknown {', '.join(unknown)}. Allowed: {', '.join(known)}")
     return Options(**given)

@@ -101,6 +101,6 @@ def _require_forward(page: Page, later: list[str]) -> None:
 def _require_bounds(page: Page) -> None:
     for bound in (page.least, page.most):
         if page.type == "number" and bound and not bound.isdecimal():
-            raise BadDefinition(f"{page.id}: {bound!r} is no whole number")
+            raise BadDefinition(f"{page.id}: {bound!r} isn't a whole number")
         if page.type == "date" and bound not in ("", TODAY):
             datetime.date.fromisoformat(bound)

@@ -171,7 +171,7 @@ def test_open_interval_is_null_in_json(build_run):
 @pytest.mark.parametrize(
     ("shape", "setups", "says"),
     [
-        ({"labels": ("daphne",)}, "gunicorn", "unknown setup in second 'gunicorn'; "),
+        ({"labels": ("daphne",)}, "gunicorn", "unknown setup in second 'gunicorn'. "),
         ({"labels": ("uvicorn",)}, "", "no setup in common: gunicorn against uvicorn"),
         ({"tests": ("throughput",)}, "", "no test in common: latency .* against throughput"),
         ({"blocks": 0}, "", "nothing can be compared"),

@@ -54,7 +54,7 @@ NO_NAME = "Expected `str` matching regex"
 @pytest.mark.parametrize(
     ("file", "path", "new", "says"),
     [
-        (RUN, ("schema",), 7, "has schema 7; this version reads schema 5"),
+        (RUN, ("schema",), 7, "has schema 7. This version reads schema 5"),
         (RUN, ("schema",), True, "has schema True"),
         (RUN, ("study", "tests", 0, "name"), UP, f"its study: {NO_NAME}"),
         (RUN, ("study", "entries", 0, "label"), UP, f"its study: {NO_NAME}"),
@@ -80,7 +80,7 @@ NO_NAME = "Expected `str` matching regex"
         (RUN, ("versions",), {"packages": ["Django"]}, "versions.packages are not versions by names"),
         (RUN, ("study",), ..., "does not describe a run: it lacks 'study'"),
         (RUN, ("study", "tests"), [1], "does not describe a run"),
-        (TRIAL, ("schema",), 7, "has schema 7; this version reads schema 5"),
+        (TRIAL, ("schema",), 7, "has schema 7. This version reads schema 5"),
         (TRIAL, ("label",), UP, NO_NAME),
         (TRIAL, ("test",), UP, NO_NAME),
         (TRIAL, ("label",), "iis", "number 1, iis in latency in block 1, isn't in the run's order"),
@@ -144,7 +144,7 @@ def test_link_outside_the_folder_is_refused(run, refused, tmp_path, inside, targ
     if link.exists():
         link.rename(tmp_path / "moved")
     link.symlink_to({"outside": outside, "nowhere": tmp_path / "nowhere", "itself": link}[target])
-    assert f"{inside} is a symbolic link to a place outside the run folder; remove it" in refused()
+    assert f"{inside} is a symbolic link to a place outside the run folder. Remove it" in refused()
 
 
 def test_run_folder_may_be_a_link(command, run, tmp_path):

@@ -11,7 +11,7 @@ from loadtests.plan import study as studies
 from tests.fixtures.studies import SMALL
 
 WHOLE = "a whole number from 1 to 1024 is needed"
-REDIS = "redis://HOST:PORT/NUMBER, rediss:// likewise or unix:///PATH is needed"
+REDIS = "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed"
 LOOPBACK = "a URL of this machine's loopback, without a path, is needed"
 DATABASE = "sqlite:///FILE or postgresql://HOST/NAME is needed"
 # One knob of each kind; tests/docs compares all with their page.

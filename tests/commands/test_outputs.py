@@ -45,8 +45,8 @@ PLACES = {
     "/proc/nothing/here": "cannot write (to )?/proc/nothing/here: No such file or directory",
     "/proc/x": "cannot write (to )?/proc/x: No such file or directory",
     "a-file/x": "cannot write (to )?a-file/x: Not a directory",
-    "a-folder": "a-folder already exists; name another",
-    "a-file": "a-file already exists; name another",
+    "a-folder": "a-folder already exists. Name another",
+    "a-file": "a-file already exists. Name another",
 }
 
 

@@ -84,7 +84,7 @@ def without(monkeypatch):
 
 
 def rows(command, kind):
-    return {row["name"]: row for row in json.loads(command("list", "--json")[1])[kind]}
+    return {row["name"]: row for row in json.loads(command("list", kind, "--json")[1])[kind]}
 
 
 def test_list_shows_everything_or_one_kind(command):
@@ -161,7 +161,7 @@ def test_only_rebuild_writes_run_folder(build_run, shown, command):
     before = set(run.path.rglob("*"))
     code, printed, _ = command("report", run.path)
     assert (code, set(run.path.rglob("*"))) == (0, before)
-    assert printed.strip().endswith("The page: not written yet; write it with --rebuild, or open it with --open")
+    assert printed.strip().endswith("The page: not written yet. Write it with --rebuild, or open it with --open")
     assert command("report", run.path, "--rebuild")[0] == 0
     assert (run.path / "summary.csv").exists()
     assert command("report", run.path, "--open")[1].strip().endswith(f"or open {run.path / 'report.html'} yourself")

@@ -174,17 +174,17 @@ def test_own_journey_hides_the_password(dry_run, monkeypatch, mine):
         (("--journey", "none.py"), None, "--journey none.py: must be a Python file with a journey"),
         (("--journey", "BROKEN"), None, "path = 'shop': must be the path of the application"),
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
-        (("--login", "/in/"), None, "missing: --login-user"),
-        (("--login-user", "ada"), None, "missing: --login, the login page"),
+        (("--login", "/in/"), None, "Missing: --login-user"),
+        (("--login-user", "ada"), None, "Missing: --login, the login page"),
         (("--login", "in", "--login-user", "ada"), None, "login: is 'in'; must be the path"),
         (
             ("--login", "//evil.example/in/", "--login-user", "ada"),
             None,
             "login: is '//evil.example/in/'; must be the path",
         ),
-        (LOGIN, "a=b", "can't be combined; leave one out"),
+        (LOGIN, "a=b", "can't be combined. Leave one out"),
         (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: contains characters"),
-        (LOGIN, None, "JOURNEY_PASSWORD is not set; set it to the password of ada"),
+        (LOGIN, None, "JOURNEY_PASSWORD is not set. Set it to the password of ada"),
     ],
 )
 def test_invalid_journey_or_login_is_refused(command, monkeypatch, mine, arguments, cookie, says):

@@ -107,4 +107,4 @@ def test_busy_machine_asks_at_terminal(monkeypatch, capsys, share, anyway, termi
         ended = exited.code
     said = " ".join(capsys.readouterr().err.split())
     assert (said.startswith(begins), bool(said), len(questions), ended) == (True, bool(begins), asked, code)
-    assert ("error: not begun; stop other programs" in said) == bool(code)
+    assert ("error: not started; stop other programs" in said) == bool(code)

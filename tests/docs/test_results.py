@@ -136,8 +136,8 @@ def test_value_of_run_matches_summary(roles):
     [
         ("ratio", "first-look daphne-redis throughput is faster", "shows slower, ×.*: rewrite the sentence"),
         ("ratio", "nonsense daphne throughput", "no reference run of a study 'nonsense'; .* there are: .*first-look"),
-        ("ratio", "first-look nonsense throughput", "no label 'nonsense'; it has gunicorn, "),
-        ("ratio", "first-look daphne nonsense", "no test 'nonsense'; it has latency"),
+        ("ratio", "first-look nonsense throughput", "no label 'nonsense'. It has gunicorn, "),
+        ("ratio", "first-look daphne nonsense", "no test 'nonsense'. It has latency"),
         ("measured", "first-look daphne latency nonsense", "no metric 'nonsense'; there are p50"),
         ("measured", "first-look daphne latency capacity", "no valid trial knows capacity_rps"),
         ("ratio", "first-look", "not understood"),
@@ -162,7 +162,7 @@ def test_share_comes_from_newest_profile(tmp_path, monkeypatch):
     share = measured_roles.ROLES["share"]
     expected = ("40% (38% to 42%)", "reference-2026-11-22-profile-uvicorn/index")
     assert share.found("uvicorn web: thread hops") == share.found("uvicorn web at /: thread hops") == expected
-    with pytest.raises(LookupError, match="has no 'view' there; it has thread hops"):
+    with pytest.raises(LookupError, match=r"has no 'view' there. It has thread hops"):
         share.found("uvicorn web: view")
 
 

@@ -8,7 +8,7 @@ import view_worth
 
 from loadtests.analyse import cost_model
 
-pytestmark = pytest.mark.slow  # reads three committed runs
+pytestmark = pytest.mark.exhaustive  # reads three committed runs for half a minute
 
 
 def test_chart_names_its_finding():

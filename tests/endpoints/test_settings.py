@@ -115,14 +115,14 @@ def test_redis_layers_wait_without_limit(name):
 
 
 REFUSED = [
-    (databases, {"DATABASE_URL": "mysql://localhost/x"}, "DATABASE_URL begins with 'mysql'"),
-    (databases, {"DATABASE_URL": "bench"}, "DATABASE_URL begins with 'bench'"),
+    (databases, {"DATABASE_URL": "mysql://localhost/x"}, "DATABASE_URL starts with 'mysql'"),
+    (databases, {"DATABASE_URL": "bench"}, "DATABASE_URL starts with 'bench'"),
     (databases, {"DATABASE_URL": "postgresql://localhost"}, "the name of the database is missing"),
     (databases, {"DATABASE_URL": "postgresql://localhost/x?colour=red"}, "colour"),
     (databases, {"ASYNC_BACKEND": "1"}, "ASYNC_BACKEND needs PostgreSQL"),
     (databases, {"CONN_MAX_AGE": "long"}, "CONN_MAX_AGE is 'long'"),
     (databases, {"CONN_MAX_AGE": "-1"}, "CONN_MAX_AGE is '-1'"),
-    (layer, {"CHANNEL_LAYER": "rabbit"}, "there are: memory, ipc, redis, pubsub"),
+    (layer, {"CHANNEL_LAYER": "rabbit"}, "There are: memory, ipc, redis, pubsub"),
     (layer, {"CHANNEL_LAYER": "ipc"}, "Set IPC_DIR"),
     (layer, {"CHANNEL_LAYER": "pubsub"}, "Set REDIS_URL"),
 ]

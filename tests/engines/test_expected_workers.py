@@ -293,7 +293,7 @@ def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
         (["--expect-workers", "0"], "--expect-workers"),
         (
             ["--master-bind", "127.0.0.1"],
-            "--master-bind only works with --expect-workers; add it with the number of workers",
+            "--master-bind only works with --expect-workers. Add it with the number of workers",
         ),
         (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind: here:port: write an IPv4 address"),
         (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "leave out clients"),
@@ -310,7 +310,7 @@ def test_invalid_options_are_refused(command, options, says):
 def test_weak_token_of_run_is_refused(command, monkeypatch, token_file, token):
     monkeypatch.setenv("LOAD_TOKEN_FILE", token_file(token or "\n"))
     assert command("token")[2] == (
-        "error: the run's token needs 32 to 64 random hexadecimal digits; make one: openssl rand -hex 32\n"
+        "error: the run's token needs 32 to 64 random hexadecimal digits. Make one: openssl rand -hex 32\n"
     )
 
 
@@ -322,7 +322,7 @@ def test_workers_need_their_own_token(command, monkeypatch, token_file):
 def test_token_in_environment_is_refused(refused, monkeypatch):
     monkeypatch.setenv("LOAD_TOKEN", TOKEN)
     for arguments in (["worker", "127.0.0.1:1"], ["token"]):
-        assert refused(*arguments).startswith("error: other processes can read LOAD_TOKEN; unset it, and name a file")
+        assert refused(*arguments).startswith("error: other processes can read LOAD_TOKEN. Unset it, and name a file")
 
 
 def test_workers_token_does_not_reveal_master(cli):

@@ -63,13 +63,13 @@ def test_closed_loop_with_body(server):
 @pytest.mark.parametrize(
     ("load", "words"),
     [
-        (Load.of_url("http://127.0.0.1:1/", processes=2), "cannot share a load among several processes; use openloop"),
-        (Load.of_url("http://127.0.0.1:1/", protocol="echo"), "only supports HTTP; use openloop for echo"),
+        (Load.of_url("http://127.0.0.1:1/", processes=2), "cannot share a load among several processes. Use openloop"),
+        (Load.of_url("http://127.0.0.1:1/", protocol="echo"), "only supports HTTP. Use openloop for echo"),
         (Load(NOWHERE, (Request("a", "HEAD"),)), "can't send HEAD"),
         (Load(NOWHERE, (Request("a", "POST", body=b"\xff"),)), "cannot send a body that is not UTF-8"),
         (Load(NOWHERE, (Request("a"),), (b"\xff",)), "cannot expect a body that is not UTF-8"),
-        (Load(NOWHERE, (Request("a"), Request("b"))), "cannot send a mix of requests; use openloop"),
-        (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "cannot replay a recording; use openloop"),
+        (Load(NOWHERE, (Request("a"), Request("b"))), "cannot send a mix of requests. Use openloop"),
+        (Load(NOWHERE, (Request("a"),), recorded=((0.0, 0),), rate=1), "cannot replay a recording. Use openloop"),
     ],
 )
 def test_unsupported_load_is_refused(load, words):

@@ -66,9 +66,9 @@ def test_engine_file_is_enough(prepared):
 @pytest.mark.parametrize(
     ("test", "says"),
     [
-        ({"kind": "capacity", "engine": "hare"}, "unknown engine 'hare'; there are: .*openloop.*turtle$"),
-        ({"kind": "capacity"}, "the engine turtle cannot stop a probe that is lost; use openloop$"),
-        ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send as fast as it is answered; use "),
+        ({"kind": "capacity", "engine": "hare"}, "unknown engine 'hare'. There are: .*openloop.*turtle$"),
+        ({"kind": "capacity"}, "the engine turtle cannot stop a probe that is lost. Use openloop$"),
+        ({"kind": "throughput", "duration": "1s"}, "the engine turtle cannot send as fast as it is answered. Use "),
     ],
 )
 def test_unsupported_load_is_refused_early(prepared, test, says):

@@ -34,10 +34,10 @@ def test_protocol_or_dialect_is_a_file(generator, server, conversing):
 @pytest.mark.parametrize(
     ("unknown", "says"),
     [
-        ({"protocol": "gopher"}, "protocol 'gopher'; there are: .*http, .*own"),
-        ({"protocol": "htp"}, "protocol 'htp'; did you mean http"),
-        ({"conversation": Conversation("echo", "gopher")}, "dialect 'gopher'; there are: action-cable, json"),
-        ({"conversation": Conversation("echo", "jsn")}, "dialect 'jsn'; did you mean json"),
+        ({"protocol": "gopher"}, "protocol 'gopher'. There are: .*http, .*own"),
+        ({"protocol": "htp"}, "protocol 'htp'. Did you mean http"),
+        ({"conversation": Conversation("echo", "gopher")}, "dialect 'gopher'. There are: action-cable, json"),
+        ({"conversation": Conversation("echo", "jsn")}, "dialect 'jsn'. Did you mean json"),
     ],
 )
 def test_unknown_protocol_is_refused_early(generator, monkeypatch, unknown, says):

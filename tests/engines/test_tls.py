@@ -129,7 +129,7 @@ def plain_port():
 
 @pytest.mark.parametrize(
     ("scheme", "protocol", "said"),
-    [("http", "http2", "does not speak HTTP/2"), ("https", "http", "doesn't use TLS on this port; write http://")],
+    [("http", "http2", "does not speak HTTP/2"), ("https", "http", "doesn't use TLS on this port. Write http://")],
 )
 def test_plain_server_is_recognised(plain_port, scheme, protocol, said):
     load = Load.of_url(f"{scheme}://127.0.0.1:{plain_port}/", rate=20, duration_s=0.5, protocol=protocol)

@@ -42,7 +42,7 @@ def test_connections_stay_open_between_slices(in_slices, conversing):
     assert server.counts()["handshakes"] == 6
 
 
-@pytest.mark.parametrize(("does", "each"), [("echo", 1), ("broadcast", 3)])
+@pytest.mark.parametrize(("does", "each"), [pytest.param("echo", 1, marks=pytest.mark.exhaustive), ("broadcast", 3)])
 def test_warmup_messages_are_not_counted(in_slices, conversing, does, each):
     server = conversing(twice=2)
     load = server.load(does, receivers=each if does == "broadcast" else 0, rate=40, duration_s=1, connections=1)

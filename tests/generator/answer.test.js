@@ -57,7 +57,7 @@ for (const [method, head] of [
 for (const [what, bytes, message] of [
   ['another protocol', 'SSH-2.0\r\n\r\n', /is not HTTP\/1.1: 'SSH-2.0'/],
   ['a wrong length', `${HEAD}Content-Length: 1x\r\n\r\n`, /Content-Length is '1x'/],
-  ['a wrong size of a chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxy\r\n`, /begins with 'xy'/],
+  ['a wrong size of a chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\nxy\r\n`, /starts with 'xy'/],
   ['a longer chunk', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\nabc`, /longer than its size/],
   ['an endless head', `${HEAD}${'X-Y: Z\r\n'.repeat(9000)}`, /longer than 65536 bytes/],
 ]) {

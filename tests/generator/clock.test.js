@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { callAt, nowMs } from '../../loadtests/generator/clock.js';
 
-test('a time that is over gives no negative delay', (t) => {
+test('a past time gives a delay of 0', (t) => {
   const delays = [];
   t.mock.method(globalThis, 'setTimeout', (act, delay) => delays.push(delay));
   callAt(nowMs() - 1000, () => {});

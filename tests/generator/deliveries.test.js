@@ -21,7 +21,7 @@ function counts(deliveries) {
   return { expected, delivered, missing, duplicate, reordered };
 }
 
-test('what was under way when a receiver joined is counted nowhere', () => {
+test('messages sent before a receiver joined don\'t count', () => {
   const deliveries = new Deliveries();
   deliveries.expect(1, 'a', 5, 0);
   [3, 4, 4, 5].forEach((number) => deliveries.arrived(1, 'a', number, 1));
@@ -42,7 +42,7 @@ test('an arrival may come before it is expected', () => {
   assert.deepEqual([deliveries.lag.max, deliveries.lag.sum], [11 * MS, 16 * MS]);
 });
 
-test('what has arrived takes no memory', () => {
+test('arrived messages don\'t use memory', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const deliveries = new Deliveries();
@@ -66,7 +66,7 @@ test('what has arrived takes no memory', () => {
   assert.deepEqual([deliveries.delivered, deliveries.missing], [50 * 11_988, 50 * 12]);
 });
 
-test('what an earlier slice lost is waited for no longer, and may still come', () => {
+test('losses of an earlier slice aren\'t awaited, but may arrive', () => {
   const deliveries = expecting(3);
   deliveries.arrived(1, 'a', 0, 5);
   assert.equal(deliveries.awaited, 2);
@@ -81,7 +81,7 @@ test('what an earlier slice lost is waited for no longer, and may still come', (
   assert.equal(deliveries.lag.max, 205 * MS);
 });
 
-test('what was withdrawn is not expected, and an arrival of it is counted only if it was there first', () => {
+test('a withdrawn message isn\'t expected, and counts only if it arrived before', () => {
   const deliveries = expecting(3);
   deliveries.arrived(1, 'a', 1, 105);
   [1, 2].forEach((number) => deliveries.withdraw(1, 'a', number));
@@ -92,7 +92,7 @@ test('what was withdrawn is not expected, and an arrival of it is counted only i
   assert.deepEqual(counts(deliveries), { expected: 3, delivered: 2, missing: 1, duplicate: 0, reordered: 0 });
 });
 
-test('those under way are missing, and nothing later has come', () => {
+test('outstanding messages are missing, and no later message has arrived', () => {
   const deliveries = expecting(5);
   assert.equal(deliveries.underWay, 5);
   deliveries.arrived(1, 'a', 2, 205); // 0 and 1 are lost, or late
@@ -104,7 +104,7 @@ test('those under way are missing, and nothing later has come', () => {
   assert.deepEqual([deliveries.underWay, deliveries.missing], [0, 2]);
 });
 
-test('what a lost receiver lacks stays missing, and is not waited for', () => {
+test('messages of a lost receiver stay missing, and aren\'t awaited', () => {
   const deliveries = expecting(2);
   deliveries.expect(2, 'a', 0, 0);
   deliveries.begin(200);
@@ -125,7 +125,7 @@ function publish(deliveries, number, receivers) {
   deliveries.publish(Array.from({ length: receivers }, (_, k) => ({ name: k + 1 })), 'a', number, 100 * number);
 }
 
-test('a message is whole when the last of its receivers has it, for the first time', () => {
+test('a message is whole when its last receiver first gets it', () => {
   const deliveries = new Deliveries();
   [0, 1, 2].forEach((number) => publish(deliveries, number, 3));
   [2, 7].forEach((number) => deliveries.lastReceivers.withdraw('a', number)); // without a receiver
@@ -154,7 +154,7 @@ test('a slice that was stopped, or only warms up, has no backlog', () => {
   assert.deepEqual(deliveries.backlog, []);
 });
 
-test('those under way may waver without becoming more', () => {
+test('the number of outstanding messages may vary without growing', () => {
   const deliveries = new Deliveries();
   deliveries.begin(0, 0, 1000);
   const levels = [0, 2, 9, 4, 1, 8, 3, 12]; // of its eighths, the last far above the first

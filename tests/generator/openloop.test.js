@@ -28,7 +28,7 @@ const SILENT = {
   }),
 };
 
-test('what is left behind is recorded also where a slice ends before its timers are seen to, and not where it is stopped', async () => {
+test('outstanding requests are recorded if a slice ends before its timers run, but not if it is stopped', async () => {
   const load = openloop(SILENT, JOB, () => {});
   await load.ready();
   for (const fromMs of [0, 50]) {

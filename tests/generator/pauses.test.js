@@ -45,7 +45,7 @@ test('only the pauses make the slices of a closed loop longer', () => {
   assert.ok(duration_s < 15, `${duration_s} s`);
 });
 
-test('answers that come together are no pause', () => {
+test('answers that arrive together aren\'t a pause', () => {
   const connections = 10;
   const server = new Server({ eachMs: 30, pauseMs: 0, every: 1e9, random: false, sharing: connections });
   const load = { rate: null, wholeMs: 12_000, settleMs: 300, connections, answerMs: 30 };

@@ -10,7 +10,7 @@ function work(ms) {
   for (const end = nowMs() + ms; nowMs() < end; );
 }
 
-test('what is read may have lain there since its turn began, or the one before where that read as well', async () => {
+test('data may have waited since the turn started, or since the previous turn if it also read data', async () => {
   const delay = new ReadDelay();
   delay.begin();
   const began = delay.since;
@@ -26,7 +26,7 @@ test('what is read may have lain there since its turn began, or the one before w
   assert.ok(delay.since >= began + 5); // since the start of the second turn
 });
 
-test('where a turn read nothing, what is read after it has just come', async () => {
+test('after a turn without data, read data has just arrived', async () => {
   const delay = new ReadDelay();
   delay.begin();
   await turn();

@@ -23,10 +23,10 @@ function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
 }
 
 for (const [what, load, rate, within] of [
-  ['begins to count with the first of 41 answers', { tookMs: 1000, durationMs: 5000 }, 10.25, 0],
-  ['is that of the 241 answers in 24 s', { tookMs: 1000, durationMs: 25_000 }, 241 / 24, 0],
+  ['starts to count with the first of 41 answers', { tookMs: 1000, durationMs: 5000 }, 10.25, 0],
+  ['counts the 241 answers in 24 s', { tookMs: 1000, durationMs: 25_000 }, 241 / 24, 0],
   ['is of all of the time where answers are quick', { tookMs: 1, durationMs: 10_000 }, 10, 0.01],
-  ['loses no time where it has settled', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
+  ['loses no time after settling', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
   ['loses none in any slice', { tookMs: 1000, settleMs: 2000, durationMs: 3000, slices: 3 }, 10, 0.4],
   // It settles for less than an answer takes: of the whole time the rate would be 8.3.
   ['loses the rest of that in each slice', { tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 }, 10, 0.5],
@@ -39,7 +39,7 @@ for (const [what, load, rate, within] of [
   });
 }
 
-test('each second says how its requests ended', () => {
+test('each second has the outcomes of its requests', () => {
   const seconds = [];
   const exchange = new Exchange();
   const recorder = new Recorder((second) => seconds.push(second), [exchange]);

@@ -59,7 +59,7 @@ test('random moments are as many as even ones, in order, within the duration, an
   assert.notDeepEqual(randomMoments(300, 10_000, 7 + 2 ** 31), moments);
 });
 
-test('they are those of a Poisson process: gaps vary as much as they last, counts as much as they are', () => {
+test('moments follow a Poisson process: the spread of gaps and counts equals their mean', () => {
   const moments = randomMoments(1000, 100_000, 2016);
   const gaps = Array.from(moments, (moment, k) => moment - (moments[k - 1] ?? 0));
   const mean = gaps.reduce((sum, gap) => sum + gap) / gaps.length;

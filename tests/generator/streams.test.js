@@ -13,7 +13,7 @@ function one(arrivals, end = (tally, stream) => tally.ended(stream)) {
   return { ...counts, firstUs: first.sum_us, delayUs: delay.sum_us, latestUs: delay.max_us };
 }
 
-test('an event is late by what it came after the schedule of the most punctual one', () => {
+test('the delay of an event is relative to the most punctual event', () => {
   const found = one([1030, 1070, 1120, 1190]); // 30, 20, 20 and 40 after a schedule from 1,000
   assert.equal(found.firstUs, 30_000);
   assert.equal(found.delayUs, (10 + 0 + 0 + 20) * 1000);
@@ -26,12 +26,12 @@ test('of a stream that is given up only events that are long overdue are missing
   assert.deepEqual([1049, 1200, 2049, 2050, 2100, 9000].map(givenUp), [0, 0, 0, 1, 2, 3]);
 });
 
-test('a stream whose client leaves is none that the server broke, and its events count', () => {
+test('a stream that its client left isn\'t broken, and its events count', () => {
   const left = one([1000, 1050], (tally, stream) => tally.wasLeft(stream));
   assert.deepEqual([left.broken, left.cut, left.missing, left.events, left.delayUs], [0, 0, 0, 2, 0]);
 });
 
-test('a view went on from when its client left until it ended, as long ago as the server says', () => {
+test('a view ran on from its client\'s departure until its end, by the server\'s clock', () => {
   const endings = new Endings();
   [1, 2, 3, 4, 5].forEach((number) => endings.left(number, 1000 * number));
   endings.heard('1 0.5\n2 3\n9 1\n', 2900); // the first at 2,400; the second had ended before its client left
@@ -41,7 +41,7 @@ test('a view went on from when its client left until it ended, as long ago as th
   assert.deepEqual([after.max_us, after.sum_us], [1_400_000, 1_500_000]);
 });
 
-test('the most that were under way at once are counted from their first events', () => {
+test('the most streams at once are counted from their first events', () => {
   const tally = new StreamTally(4, 50);
   const [first, second, third] = [0, 1, 2].map((dueMs) => tally.begin(dueMs));
   tally.came(first, 10);

@@ -33,7 +33,7 @@ const FRAMES = [
 ]; // prettier-ignore
 const TEXTS = ['one', '9 ping', '10 ', 'two', LONG, '', Buffer.from('grüße').toString('latin1'), '8 '];
 
-test('frames are read whatever pieces they come in', () => {
+test('frames are read from any pieces', () => {
   const bytes = Buffer.concat(FRAMES);
   const few = Array.from({ length: bytes.length }, (_, k) => [k + 1, bytes, TEXTS]);
   for (const [piece, bytes, texts] of [...few, [777, served(0x81, LONGER), [LONGER]]]) {
@@ -50,7 +50,7 @@ test('frames are read whatever pieces they come in', () => {
   }
 });
 
-test('nothing is read after it was stopped', () => {
+test('a stopped reader reads no frames', () => {
   const one = listening();
   const reader = new FrameReader({ ...one, onMessage: () => reader.stop() }, null);
   reader.read(Buffer.concat([served(0x81, 'a'), served(0x89, 'b')]), 0, 6);
@@ -63,11 +63,11 @@ test('each message is masked by another key, unless masking is not wanted', () =
   assert.equal(frame(TEXT, 'text', false).toString('latin1', 2), '\0\0\0\0text');
 });
 
-test('what is not compressed as it was agreed breaks a rule', () => {
+test('wrong compression breaks a rule', () => {
   assert.throws(() => inflate(Buffer.from([1, 2, 3])), Violation);
 });
 
-test('a payload says whose it is, and is known by every byte', () => {
+test('a payload contains its owner, and every byte is checked', () => {
   const payloads = new Payloads(24, '0123abcd');
   const text = payloads.write(12, 345);
   assert.equal(text, '0123abcd:12:345:xxxxxxxx');

@@ -221,7 +221,7 @@ ONCE = "all clients and the servers must be"
         (
             LATENCY,
             ["--clients", "ssh://a"],
-            "--clients only works with servers on another machine; name it: --servers ssh://user@h",
+            "--clients only works with servers on another machine. Name it: --servers ssh://user@h",
         ),
         (
             LATENCY,
@@ -230,7 +230,7 @@ ONCE = "all clients and the servers must be"
         ),
         (LATENCY, [*ELSEWHERE, "--clients", OtherMachine.where], ONCE),
         (LATENCY, [*ELSEWHERE, "--clients", "ssh://b,ssh://b"], ONCE),
-        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared; run "),
+        (LATENCY, [*ELSEWHERE, "--clients", "ssh://third"], "ssh://third is not prepared. Run "),
         (f'engine = "loadtest"\n{LATENCY}', HOSTS, "asked: the engine loadtest only generates load on this machine"),
         (
             USERS.format("users = 4"),

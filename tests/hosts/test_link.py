@@ -95,13 +95,13 @@ def test_shell_output_is_one_clear_line(last_line, other_machine):
     (other_machine.folder / "prints").write_text("Welcome to this machine!\nHave a lot of fun\n")
     assert last_line("hosts", "check", other_machine.where) == (
         f"error: {other_machine.where}: a program printed text before the harness connected (Welcome to this "
-        "machine!); let the start files of the shell (.bashrc) print only in terminals"
+        "machine!). Let the start files of the shell (.bashrc) print only in terminals"
     )
 
 
 def test_unprepared_machine_gets_a_remedy(last_line, other_machine):
     says = last_line("hosts", "check", other_machine.where)
-    assert says.startswith(f"error: {other_machine.where} is not prepared; run ")
+    assert says.startswith(f"error: {other_machine.where} is not prepared. Run ")
     assert says.endswith(f"hosts prepare {other_machine.where}")
 
 
@@ -140,12 +140,12 @@ def test_ssh_failure_is_one_clear_error(last_line, other_machine, said, reported
     [
         (
             ["--servers", OtherMachine.where, "--app", "."],
-            "only serves the sample project; leave out --servers, or --app",
+            "only serves the sample project. Leave out --servers, or --app",
         ),
         (["--servers", OtherMachine.where, "--setups", "no-such"], "no-such"),
         (
             ["--allow-remote"],
-            "--allow-remote only works with servers on another machine; name it: --servers ssh://user@host",
+            "--allow-remote only works with servers on another machine. Name it: --servers ssh://user@host",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_wrong_token_is_another_host(free_port):
 
 
 def test_closed_firewall_gets_a_remedy(free_port):
-    with pytest.raises(UserError, match=r"although SSH works; .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
+    with pytest.raises(UserError, match=r"although SSH works. .*sudo ufw allow proto tcp from 10\.0\.0\.1 to any port"):
         network.look("ssh://other", ("127.0.0.1", free_port), "the token", "10.0.0.1")
 
 
@@ -245,7 +245,7 @@ def written(file, text):
 @pytest.mark.servers
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("python3.9", "Python 3.11 or newer is needed; this is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
+    [("python3.9", "Python 3.11 or newer is needed. This is 3.9. Try: make PYTHON=python3.12"), ("python3.99", "")],
     ids=["too old", "not there"],
 )
 def test_unusable_remote_python_is_reported(last_line, other_machine, tmp_path, name, why):

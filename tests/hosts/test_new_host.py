@@ -36,5 +36,5 @@ def test_study_runs_on_new_host(tmp_path, monkeypatch):
 
 
 def test_unknown_scheme_lists_known_schemes():
-    with pytest.raises(UserError, match=r"^unknown kind of host 'carrier'; there are: .*local"):
+    with pytest.raises(UserError, match=r"^unknown kind of host 'carrier'. There are: .*local"):
         hosts.at("carrier://somewhere")

@@ -85,12 +85,12 @@ WRITE = "write service=machine, such as redis=ssh://user@host"
     [
         ("redis", f"--services: 'redis': {WRITE}"),
         ("redis=c", f"--services: 'redis=c': {WRITE}"),
-        ("origin=ssh://c", "--services: unknown service that can run on a separate machine 'origin'; there are: redis"),
+        ("origin=ssh://c", "--services: unknown service that can run on a separate machine 'origin'. There are: redis"),
         (
             "redis=ssh://bench@other",
             "--services: the services, the servers and the clients must be on different machines",
         ),
-        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice; a service can only have one machine"),
+        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice. A service can only have one machine"),
     ],
 )
 def test_wrong_service_host_is_reported(at_hand, study, given, says):
@@ -102,10 +102,10 @@ def test_wrong_service_host_is_reported(at_hand, study, given, says):
 @pytest.mark.parametrize(
     ("arguments", "url", "says"),
     [
-        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study uses redis; leave it out"),
+        (("first-look", "--setups", "gunicorn"), "", "--services: no setup of the study uses redis. Leave it out"),
         (("redis-apart",), "", "on cores of the servers' machine (SERVICES_CORES=generator)"),
         (("first-look",), "unix:///run/redis.sock", "error: REDIS_URL names no Redis on another machine\n"),
-        (("--app", "{folder}"), "", "only serves the sample project; leave out --services, or --app"),
+        (("--app", "{folder}"), "", "only serves the sample project. Leave out --services, or --app"),
     ],
 )
 def test_unsupported_remote_service_is_refused(at_hand, tmp_path, monkeypatch, arguments, url, says):
@@ -132,7 +132,7 @@ def test_servers_machine_is_refused(away, study):
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")
     code, _, errors = away.run("run", study(), *hosts)
     assert code == 1
-    says = "is the machine of the servers; leave out --services redis="
+    says = "is the machine of the servers. Leave out --services redis="
     assert f"{OtherMachine.second} {says}" in errors
 
 
@@ -163,7 +163,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
-        ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts; leave out --servers, --clients and"),
+        ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers, --clients and"),
         ("server = 'ssh://a'", (), "server: is not a known key; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),
@@ -175,7 +175,7 @@ def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):
 
 def test_hosts_file_needs_a_machine(refused, hosts_file):
     says = refused("hosts", "prepare", hosts_file(""))
-    assert says.endswith('names no machine; write servers = "ssh://user@host"\n')
+    assert says.endswith('names no machine. Write servers = "ssh://user@host"\n')
 
 
 def test_remote_service_uses_no_server_cores():

@@ -108,7 +108,7 @@ def test_interrupted_remote_run_can_resume(away, at_hand, machines, begun, folde
     # During the run, `hosts prepare` doesn't change the files.
     code, _, errors = at_hand("hosts", "prepare", machines.where, "--venv", VENV)
     assert code == 1
-    assert errors.endswith(f"error: {machines.where}: another run is using the machine; wait until it ends\n")
+    assert errors.endswith(f"error: {machines.where}: another run is using the machine. Wait until it ends\n")
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=WITHIN_S)
     assert process.returncode == 130
@@ -166,7 +166,7 @@ def test_taken_remote_port_is_named(away, machines, study):
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("BIND", "127.0.0.1", "BIND only works for servers on this machine; unset it"),
+        ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset it"),
         # No interface has that address, nor an IPv4 one.
         (
             "CAME_BY",

@@ -23,6 +23,16 @@ def test_failed_start_is_reported():
     assert not supervised.folder.exists()
 
 
+def test_failed_start_shows_only_the_last_line(tmp_path):
+    program = tmp_path / "sh"  # it starts supervisord
+    program.write_text("#!/bin/sh\nseq 1000\necho 'Error: no space'\necho\nexit 2\n")
+    program.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    with pytest.raises(UserError) as failed, hosts.at("local").supervise({"PATH": path}):
+        pass
+    assert str(failed.value) == "supervisord did not start: Error: no space"
+
+
 def test_interrupt_during_answer_is_kept(free_port):
     def interrupt(frame, event, argument):
         if event == "call" and frame.f_code is http.client.HTTPResponse.close.__code__:

@@ -82,17 +82,17 @@ def halved(study):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes; set a longer --max-time"),
+        (lambda: plan(max_time_s=60), r"the shortest search takes about 4\.\d minutes. Set a longer --max-time"),
         (lambda: plan(path="x"), "path: is 'x'; it must start with '/'"),
         (lambda: plan(rate=-1), r"--rate -1: must be from 0\.1 to 1,000,000"),
         (
             lambda: halved(studies.load("first-look")),
-            "^first-look is not a sweep; name a setup, or a study with a table .sweep",
+            "^first-look is not a sweep. Name a setup, or a study with a table .sweep",
         ),
-        (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\); a search needs "),
+        (lambda: halved(studies.load("sweep")), r"^sweep has 2 tests \(latency and throughput\). A search needs "),
         (
             lambda: halved(sweep_of(tests={"latency": {"rate": "auto", "duration": "1s"}})),
-            "^mine: the rate of the test is 'auto'; set it to a number$",
+            "^mine: the rate of the test is 'auto'. Set it to a number$",
         ),
     ],
 )
@@ -159,5 +159,5 @@ def test_late_generator_is_not_candidates_fault(run, trials):
 
 def test_search_without_candidates_is_an_error(run, trials):
     trials.broken = {entry.label for entry in plan().study.entries}
-    with pytest.raises(UserError, match=r"no candidate has a valid trial with .*; its report\.html has the reasons"):
+    with pytest.raises(UserError, match=r"no candidate has a valid trial with .*. Its report\.html has the reasons"):
         run(plan(max_time_s=300))

@@ -47,7 +47,7 @@ def test_a_run_refuses_before_it_starts(limit):
     with pytest.raises(UserError) as refused:
         open_files.require([few, many])
     assert str(refused.value) == (
-        "test many: needs 20,200 open files per process; limit: 20,000; raise the hard limit (`ulimit -Hn "
+        "test many: needs 20,200 open files per process. Limit: 20,000; raise the hard limit (`ulimit -Hn "
         "20200` as root, or nofile in limits.conf), or use fewer connections"
     )
     limit(20_200)

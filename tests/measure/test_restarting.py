@@ -83,6 +83,6 @@ def test_setup_restarts_after_complete_end(bench_of, monkeypatch):
     states[0] = ["STOPPED", "STOPPING"]
     monkeypatch.setattr("loadtests.hosts.supervisor.STOPPED_WITHIN_S", 0.0)
     monkeypatch.setattr(supervised, "logs", lambda: "still there")
-    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 0 s; ") as raised:
+    with pytest.raises(NotServing, match=r"^uvicorn did not stop within 0 s. ") as raised:
         server.restart()
     assert raised.value.log == "still there"

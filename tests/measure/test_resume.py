@@ -99,14 +99,14 @@ def test_changed_environment_is_refused(begun, bench_of, monkeypatch, known, sta
     run.update(setups={**run.record.setups, "uvicorn": dataclasses.replace(uvicorn, config=uvicorn.config + edited)})
     bench_of.host.known |= known
     monkeypatch.setattr(other_stacks, "versions", lambda names: stacks)
-    with pytest.raises(UserError, match=f"the {changed} changed since the run started; start a new run"):
+    with pytest.raises(UserError, match=f"the {changed} changed since the run started. Start a new run"):
         resume(run.path, bench_of)
 
 
 @pytest.mark.parametrize(
     ("tests", "file", "now", "why"),
     [
-        ({"journey": JOURNEY}, "mine.py", "# edited", "the journeys' files changed since the run started; start a new"),
+        ({"journey": JOURNEY}, "mine.py", "# edited", "the journeys' files changed since the run started. Start a new"),
         ({"latency": POST}, "body.txt", SECRET.upper(), r"body_file: .*body.txt has changed since the start of"),
         ({"latency": POST}, "body.txt", None, r"body_file: .*body.txt cannot be read: No such file or directory$"),
     ],
@@ -154,7 +154,7 @@ def test_resumed_run_uses_environments_password(begun, bench_of, monkeypatch, ur
 def test_missing_password_prevents_resume(begun, bench_of, monkeypatch, now):
     folder = begun(REDIS_URL=REDIS[0]).path
     monkeypatch.setenv("REDIS_URL", now) if now else monkeypatch.delenv("REDIS_URL")
-    with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, whose secrets a run folder does not keep; set it"):
+    with pytest.raises(UserError, match=f"REDIS_URL was {KEPT[0]}, whose secrets a run folder does not keep. Set it"):
         resume(folder, bench_of)
 
 
@@ -176,7 +176,7 @@ def test_a_dry_run_tells_none(command, monkeypatch):
 @pytest.mark.parametrize("variable", ["REDIS_URL", "BROKER"])
 def test_study_refuses_passwords(variable):
     entry = {"setup": "gunicorn", "env": {variable: REDIS[0]}}
-    says = rf"setups\[1\].env.{variable}: contains a user or a password; set it in the"
+    says = rf"setups\[1\].env.{variable}: contains a user or a password. Set it in the"
     with pytest.raises(UserError, match=says) as error:
         studies.parse({**TABLE, "setups": [entry]}, "s", "s.toml")
     assert "hunter2" not in str(error.value)

@@ -40,7 +40,7 @@ def test_user_in_url_becomes_header(mix):
     ):
         assert load.origin == "http://127.0.0.1:8000"
         assert {request.headers for request in load.requests} == {headers}
-    with pytest.raises(UserError, match="GET / has an Authorization header, and the URL contains a user; leave one"):
+    with pytest.raises(UserError, match=r"GET / has an Authorization header, and the URL contains a user. Leave one"):
         parse(UrlRequests(headers=("authorization: x",)), LOGIN)
 
 
@@ -89,12 +89,12 @@ def test_replay_lasts_as_recorded(mix):
         ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
         ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by the load generator"),
         ({"body": "@none"}, r"^--body @none: none cannot be read: No such file"),
-        ({"speed": 0}, r"^--speed only works with a recorded workload; name its file with --workload"),
+        ({"speed": 0}, r"^--speed only works with a recorded workload. Name its file with --workload"),
         ({"workload": True, "method": "POST"}, "--workload defines the requests"),
         ({"workload": True, "headers": ("A: b",)}, "--workload defines the requests"),
         ({"workload": True, "body": ""}, "--workload defines the requests"),
-        ({"workload": True, "speed": 1, "rate": 5.0}, "leave out --rate"),
-        ({"workload": True, "url": f"{URL}a"}, r"--workload defines the paths; write the URL without a path: .*8000$"),
+        ({"workload": True, "speed": 1, "rate": 5.0}, "Leave out --rate"),
+        ({"workload": True, "url": f"{URL}a"}, r"--workload defines the paths. Write the URL without a path: .*8000$"),
     ],
 )
 def test_a_mistake_gets_one_line(mix, asked, says):

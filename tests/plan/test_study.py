@@ -81,7 +81,7 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
         (
             "setups",
             "blocks = 6000\nsetups",
-            r"2 setups × 1 test × 6,000 blocks are 12,000 trials; a run can have at most",
+            r"2 setups × 1 test × 6,000 blocks are 12,000 trials. A run can have at most",
         ),
         ("setups", f"blocks = {VAST}\nsetups", r"blocks: is a number with thousands of digits; a whole number"),
         ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
@@ -113,10 +113,10 @@ def test_minutes_become_as_many_blocks(half, minutes, blocks):
 @pytest.mark.parametrize(
     ("minutes", "says"),
     [
-        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one block doesn't show the noise; try --minutes 2"),
+        (1.9, "--minutes 1.9: 2 blocks of mine take 2, and one block doesn't show the noise. Try --minutes 2"),
         (-1, "--minutes -1: must be from 0 to 10,080"),
         (float("nan"), "--minutes nan: must be from 0 to 10,080"),
-        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials; a run can have at most 10,000"),
+        (10_000, "--minutes 10000: 2 setups × 1 test × 10,000 blocks are 20,000 trials. A run can have at most 10,000"),
     ],
 )
 def test_impossible_minutes_are_refused(half, minutes, says):
@@ -153,17 +153,17 @@ MANY = list(range(1, 2000))
     ("table", "says"),
     [
         ({"setup": None}, r"sweep.setup: is missing"),
-        ({"setup": 1}, r"sweep.setup: 1; name a setup"),
+        ({"setup": 1}, r"sweep.setup: 1. Name a setup"),
         ({}, r"sweep: no knob has several values"),
         ({"WORKERS": [1]}, r"sweep: no knob has several values"),
         ({"WORKERS": 2}, r"sweep.WORKERS: is 2; must be a list of values"),
         ({"WORKERS": []}, r"sweep.WORKERS: is \[\]"),
         ({"WORKERS": [1, 1]}, r"sweep.WORKERS: contains a value more than once"),
         ({"WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
-        ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*; allowed: setup"),
+        ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*. Allowed: setup"),
         ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024"),
         ({"X": [1, 10**5000]}, r"sweep.X: a number with thousands of digits is neither a number"),
-        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations; at most 1,000 are allowed"),
+        ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations. At most 1,000 are allowed"),
         ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
         ({"X": ["a b", "a  b"]}, r"setups: two setups have the label"),
     ],
@@ -176,7 +176,7 @@ def test_mistake_in_sweep_is_clear(table, says):
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ({"tests": TESTS}, "setups: is missing; add a list of setups"),
+        ({"tests": TESTS}, "setups: is missing. Add a list of setups"),
         ({"tests": TESTS, "setups": []}, "setups: is "),
         (
             {"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}},

@@ -24,7 +24,7 @@ def test_survey_has_a_page_per_type():
         ([{**TEXT, "type": "radio"}], "a: options are for radio and checkbox, which need them"),
         ([TEXT, {**RADIO, "routes": {"yes": "a"}}], "r: routes: 'yes' to 'a': an option and a later page"),
         ([{**RADIO, "routes": {"no": "a"}}, TEXT], "r: routes: 'no' to 'a'"),
-        ([{**TEXT, "type": "number", "least": "few"}], "a: 'few' is no whole number"),
+        ([{**TEXT, "type": "number", "least": "few"}], "a: 'few' isn't a whole number"),
     ],
 )
 def test_what_makes_no_sense_is_named(pages, says):

@@ -53,7 +53,7 @@ def test_server_waits_only_for_own_datastore():
         ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES is 'many'"),
         (
             {"SESSIONS": "cookies", "QUESTIONNAIRE_STATE_BYTES": "4096"},
-            "1024 to 2048 are allowed, because a browser keeps no larger cookie",
+            "1024 to 2048 are allowed, because a browser doesn't keep a larger cookie",
         ),
     ],
 )

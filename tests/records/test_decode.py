@@ -60,8 +60,8 @@ WRONG = {
     "name": ({"tests": {}, "names": {"a": 1, "B": 2}}, "names.B: is not a valid name; a word of small letters"),
     "rule": ({"tests": {"a": {"rate": 1, "share": 0.5}}}, "tests.a.share: goes with rate = 'auto'"),
     "rule of all": ({"tests": {"a": {"rate": 13}}}, "tests.a: it is unlucky"),
-    "duration": ({"tests": {"a": {"rate": 1, "duration": "soon"}}}, "tests.a.duration: 'soon' is not a duration; "),
-    "too short": ({"tests": {"a": {"rate": 1, "duration": "0s"}}}, "tests.a.duration: '0s' is not a valid duration; "),
+    "duration": ({"tests": {"a": {"rate": 1, "duration": "soon"}}}, "tests.a.duration: 'soon' is not a duration. "),
+    "too short": ({"tests": {"a": {"rate": 1, "duration": "0s"}}}, "tests.a.duration: '0s' is not a valid duration. "),
     "negative": ({"tests": {}, "pause": -1}, "pause: is -1; a duration such as 10s or 500ms, from "),
     "itself": ([], "it: is []; a table is needed"),
 }  # fmt: skip

@@ -115,7 +115,7 @@ def test_a_wrong_trial_is_refused(run, path, new):
     [
         (None, r"is not a run folder \(has no run\.json\)"),
         ("{", "cannot be read"),
-        ('{"schema": 99}', "has schema 99; this version reads schema 5"),
+        ('{"schema": 99}', "has schema 99. This version reads schema 5"),
     ],
 )
 def test_other_folder_is_named(tmp_path, content, says):

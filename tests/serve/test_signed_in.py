@@ -77,7 +77,7 @@ def test_login_returns_the_cookies(monkeypatch, site):
 @pytest.mark.parametrize(
     ("password", "changes", "says"),
     [
-        ("hunter3", {}, "POST /in/: ada was refused: answered 200; is the password right?"),
+        ("hunter3", {}, "POST /in/: ada was refused: answered 200. Is the password right?"),
         ("hunter2 é", {"cookie": "sessionid=s1; Secure"}, "no cookie came that goes back over plain HTTP"),
         ("hunter2 é", {"cookie": "sessionid=s1; Domain=shop.example"}, "no cookie came that goes back"),
         (
@@ -86,7 +86,7 @@ def test_login_returns_the_cookies(monkeypatch, site):
             "send the password to another site, https://evil.example",
         ),
         ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500; 200 is needed"),
-        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403; is CSRF_COOKIE_SECURE on"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Is CSRF_COOKIE_SECURE on"),
     ],
 )
 def test_who_is_not_let_in(monkeypatch, site, password, changes, says):

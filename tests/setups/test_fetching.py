@@ -64,8 +64,8 @@ RIGHT = {"path": "/either/fetch", "services": ["origin"]}
         ({}, RIGHT, None),
         ({"HTTP_CLIENT": "aiohttp"}, {**RIGHT, "path": "/fetch"}, "gunicorn in .*: HTTP_CLIENT=aiohttp does not fit"),
         ({}, {"path": "/either/fetch"}, "gunicorn in test throughput: /either/fetch needs an origin"),
-        ({}, {"recipe": "slow"}, r'test throughput: recipe: the test has no origin; add services = \["origin"\]'),
-        ({}, {**RIGHT, "recipe": "slwo"}, "test throughput: recipe: unknown recipe 'slwo'; did you mean slow"),
+        ({}, {"recipe": "slow"}, r'test throughput: recipe: the test has no origin. Add services = \["origin"\]'),
+        ({}, {**RIGHT, "recipe": "slwo"}, "test throughput: recipe: unknown recipe 'slwo'. Did you mean slow"),
         ({}, {**RIGHT, "recipe": "mine.json"}, r"s\.toml: tests.throughput.recipe: mine.json cannot be read: No such"),
     ],
 )

@@ -101,12 +101,12 @@ UNKNOWN = r"of \[setup:mine\]: unknown word .*"
         ("[program:mine]\ncommand=true\n", "mine.conf does not describe a setup: it lacks 'setup:mine'"),
         ("[setup:mine]\nlabel=Mine\ninterface=wsgi\n", "it lacks 'group:mine'"),
         (f"[setup:mine]\nlabel=Mine\n{GROUP}", "it lacks 'interface'"),
-        (WORDS.format("needs=ginx"), f"{UNKNOWN}did you mean nginx"),
-        (WORDS.format("cannot=websockets"), f"{UNKNOWN}did you mean websocket"),
-        (WORDS.format("services=redis"), "unknown word 'redis'; there are: none"),
-        (WORDS.format("dialect=socketio"), f"{UNKNOWN}did you mean socket.io"),
+        (WORDS.format("needs=ginx"), f"{UNKNOWN}Did you mean nginx"),
+        (WORDS.format("cannot=websockets"), f"{UNKNOWN}Did you mean websocket"),
+        (WORDS.format("services=redis"), "unknown word 'redis'. There are: none"),
+        (WORDS.format("dialect=socketio"), f"{UNKNOWN}Did you mean socket.io"),
         (WORDS.format("dialect=plain socket.io"), "one word is needed, not 2"),
-        (WORDS.format("stack=2015"), f"{UNKNOWN}did you mean 2016"),
+        (WORDS.format("stack=2015"), f"{UNKNOWN}Did you mean 2016"),
     ],
 )
 def test_invalid_setup_file_is_named(tmp_path, text, says):

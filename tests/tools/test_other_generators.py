@@ -36,7 +36,7 @@ def test_agreeing_tools_are_distinguished(p90, verdict):
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        ("vegeta,ab", "unknown load generator 'ab'; there are: h2load, k6, oha, vegeta"),
+        ("vegeta,ab", "unknown load generator 'ab'. There are: h2load, k6, oha, vegeta"),
         ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
         ("h2load", "h2load is not on PATH; Debian's nghttp2-client has it"),
     ],

@@ -24,8 +24,8 @@ def printed(index, **env):
 
 def test_silent_registry_has_a_line():
     assert printed(NOBODY, PATH="") == [
-        "the Python package index does not answer: what it has is not looked at",
-        "npm's registry does not answer: what it has is not looked at",
+        "the Python package index does not answer, so its packages are not checked",
+        "npm's registry does not answer, so its packages are not checked",
         "Named in                            Package                   Installed     Newest",
         "0 behind",
     ]

@@ -26,7 +26,7 @@ def test_very_long_line_is_unknown(log):
 
 def test_very_long_log_is_refused(log, monkeypatch):
     monkeypatch.setattr(accesslog, "MAX_REQUESTS", 2)
-    with pytest.raises(UserError, match="has more than 2 requests; take a part of it"):
+    with pytest.raises(UserError, match=r"has more than 2 requests. Take a part of it"):
         convert("log", log(*[line()] * 3))
 
 
@@ -122,7 +122,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "options", "says"),
     [
-        ("hra", {}, r"unknown kind of recording 'hra'; did you mean har"),
+        ("hra", {}, r"unknown kind of recording 'hra'. Did you mean har"),
         ("log", {"hosts": ("a",)}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("log", {"keep": Keep(cookies=True)}, r"--host, --keep-cookies and --keep-header are for a HAR file"),
         ("log", {"keep": Keep(headers=("X",))}, r"--host, --keep-cookies and --keep-header are for a HAR file"),

@@ -7,7 +7,7 @@ from loadtests.workload import Conversation, Feature, Load, Request
 from loadtests.workload.script import Script
 
 SEND = '{"text": "$ID"}'
-RATE_0 = "only idle connections have the rate 0; this is"
+RATE_0 = "only idle connections have the rate 0. This is"
 
 
 def load(does="echo", talk=None, **options):
@@ -18,13 +18,13 @@ def load(does="echo", talk=None, **options):
 @pytest.mark.parametrize(
     ("does", "values", "says"),
     [
-        ("shout", {}, "a conversation does 'shout'; it can do one of: connect, idle, echo, broadcast"),
+        ("shout", {}, "a conversation does 'shout'. It can do one of: connect, idle, echo, broadcast"),
         ("idle", {}, "idle holds from 1 to 60,000 receivers, not 0"),
         ("broadcast", {"receivers": 70_000}, "broadcast holds from 1 to 60,000 receivers, not 70000"),
         ("echo", {"receivers": 1}, "echo has no receivers; 'connections' is their number"),
         ("idle", {"receivers": 3, "steps": 4}, "only idle connections are opened in steps, at least one"),
         ("broadcast", {"receivers": 3, "steps": 2}, "only idle connections are opened in steps"),
-        ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms; each room needs one"),
+        ("broadcast", {"receivers": 3, "rooms": 4}, "3 receivers cannot be in 4 rooms. Each room needs one"),
         ("echo", {"rooms": 0}, "1 receiver cannot be in 0 rooms"),
         ("echo", {"size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
     ],
@@ -48,9 +48,9 @@ def test_invalid_load_is_refused(does, talk, options, says):
 
 
 def test_conversation_fits_its_protocol():
-    with pytest.raises(ValueError, match="this is http"):
+    with pytest.raises(ValueError, match="This is http"):
         load(protocol="http")
-    with pytest.raises(ValueError, match="this is websocket"):
+    with pytest.raises(ValueError, match="This is websocket"):
         Load.of_url("http://127.0.0.1:8000/", protocol="websocket")
     assert Conversation("echo", "script", script=Script(SEND)).script == Script(SEND)
     for dialect, script in (("script", None), ("plain", Script(SEND))):

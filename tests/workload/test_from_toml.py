@@ -67,7 +67,7 @@ def test_written_file_is_read_back(file, workload):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[requests]]\n[[requests]]", r"two have the name 'GET /'; rename one"),
+        ("[[requests]]\n[[requests]]", r"two have the name 'GET /'. Rename one"),
         ("[[requests]]\npath = 'a'", r"requests\[1\].path: is 'a'; it must start with '/'"),
         ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64 exclude each other"),
         ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
@@ -104,7 +104,7 @@ def test_body_file_has_a_limit(file, tmp_path, name, why):
 def test_bodies_together_have_a_limit(tmp_path, file):
     (tmp_path / "large").write_bytes(b"a" * 20_000_000)
     text = "".join(f'[[requests]]\nname = "{name}"\nmethod = "POST"\nbody_file = "large"\n' for name in "ab")
-    with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all; at most 32 MB are allowed"):
+    with pytest.raises(UserError, match=r"requests: the bodies are 40.0 MB in all. At most 32 MB are allowed"):
         from_toml.read(file(text))
 
 

@@ -42,7 +42,7 @@ def test_first_host_becomes_a_workload(har, entry):
 def test_host_can_be_chosen(har, entry):
     file = har(entry(f"{SITE}/"), entry("http://localhost:8000/api"))
     assert requests(convert("har", file, ConvertOptions(hosts=("LOCALHOST:8000",)))) == [("GET", "/api", 1, 200)]
-    with pytest.raises(UserError, match=r"no request to localhost; there are: shop.example, localhost:8000"):
+    with pytest.raises(UserError, match=r"no request to localhost. There are: shop.example, localhost:8000"):
         convert("har", file, ConvertOptions(hosts=("localhost",)))
 
 
@@ -164,7 +164,7 @@ def test_other_har_file_is_refused(tmp_path, content, says):
     ("url", "recorded", "says"),
     [
         (SITE, {"status": 0}, r"contains no request that can be sent; .*1 left out without a final answer"),
-        ("data:,a", {}, r"no request to a web server; there are: none"),
+        ("data:,a", {}, r"no request to a web server. There are: none"),
         (SITE, {"at": "noon"}, r"entry 1 .*'noon' is not a time"),
     ],
 )
@@ -180,7 +180,7 @@ def test_written_file_is_a_workload(har, entry, tmp_path):
     write(found, output)
     assert from_toml.read(output) == convert("har", file, ConvertOptions(times=True)).workload
     assert output.read_text().startswith("# From page.har.\n# requests taken: 3, different ones: 2\n")
-    with pytest.raises(UserError, match=r"out.toml already exists; name another file with --output"):
+    with pytest.raises(UserError, match=r"out.toml already exists. Name another file with --output"):
         write(found, output)
     with pytest.raises(UserError, match=r"cannot write .*out.toml: No such file"):
         write(found, tmp_path / "none" / "out.toml")
@@ -212,7 +212,7 @@ def test_recording_without_times(har, entry):
     del recorded["log"]["entries"][0]["startedDateTime"]
     file.write_text(json.dumps(recorded))
     assert requests(convert("har", file)) == [("GET", "/", 1, 200)]
-    with pytest.raises(UserError, match="was recorded without times; leave out --keep-times"):
+    with pytest.raises(UserError, match=r"was recorded without times. Leave out --keep-times"):
         convert("har", file, ConvertOptions(times=True))
 
 

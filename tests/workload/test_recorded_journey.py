@@ -199,7 +199,7 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
     assert 'class TestHousehold(Journey):\n    path = "/people/"\n' in found.text
     assert found.remarks == (
         "requests taken: 5",
-        "the file for the schema test_household doesn't contain the launch of a user; write it at the start of the "
+        "the file for the schema test_household doesn't contain the launch of a user. Write it at the start of the "
         "journey, or log in with run --login",
         "1 of the redirects aren't checked, because the file doesn't contain their targets",
     )
@@ -220,7 +220,7 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
         ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
         ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is for a POST"),
         ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}; a text"),
-        ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key; allowed: method"),
+        ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key. Allowed: method"),
     ],
 )
 def test_wrong_ons_file_is_refused(journey_of, requests, says):
@@ -235,7 +235,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
     [
         ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
         ("no", {}, r"shop.har: not JSON, so neither a HAR file nor ONS' requests"),
-        (ONS, {"times": True}, r"work for a journey; leave them out"),
+        (ONS, {"times": True}, r"work for a journey. Leave them out"),
         (ONS, {"hosts": ("a",)}, r"--host is for a HAR file"),
     ],
 )

@@ -57,11 +57,11 @@ A, B = Request("a"), Request("b")
     [
         ((), (), "at least one"),
         ((A, Request("a", path="/other")), (), "two have the name 'a'"),
-        (tuple(Request(str(number)) for number in range(501)), (), "there are 501; at most 500"),
-        ((A, B), ((1.0,), ()), "add or remove times"),
+        (tuple(Request(str(number)) for number in range(501)), (), "there are 501. At most 500"),
+        ((A, B), ((1.0,), ()), "Add or remove times"),
         ((A,), ((-1.0,),), "0 or more"),
         ((A,), ((math.nan,),), "0 or more"),
-        ((A,), (tuple(map(float, range(100_001))),), "at most 100,000 can be replayed"),
+        ((A,), (tuple(map(float, range(100_001))),), "At most 100,000 can be replayed"),
     ],
 )
 def test_invalid_workload_is_refused(requests, at, says):
@@ -115,7 +115,7 @@ def test_invalid_load_is_refused(values):
             (url, "is not a URL that can be loaded")
             for url in ("", "localhost:8000", "ftp://a/", "http://", "http://a:port/", "http://a/a b", "http://ä/")
         ),
-        ("http://ada:hunter2@a/", "^http://a/ contains a user name; send it in the header"),
+        ("http://ada:hunter2@a/", "^http://a/ contains a user name. Send it in the header"),
     ],
 )
 def test_invalid_target_is_refused(url, says):

@@ -227,7 +227,7 @@ def test_users_of_urls_are_never_printed(har, entry):
     found = convert("har", file)
     assert "requests to shop.example" in found.remarks
     assert "hunter2" not in text(found, file)
-    with pytest.raises(UserError, match=r"no request to x; there are: shop.example, other.example$"):
+    with pytest.raises(UserError, match=r"no request to x. There are: shop.example, other.example$"):
         convert("har", file, ConvertOptions(hosts=("u:hunter2@x",)))
     with pytest.raises(UserError, match="its URL cannot be read") as error:
         convert("har", har(entry("https://ada:hunter2@[shop/")))

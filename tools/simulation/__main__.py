@@ -14,7 +14,7 @@ from tools.simulation import evaluate
 
 def main(
     output: Annotated[Path, typer.Option(help="The folder for the tables.")] = Path("docs/statistics"),
-    repetitions: Annotated[int, typer.Option(help="How many studies are simulated for each row.")] = 4000,
+    repetitions: Annotated[int, typer.Option(help="Number of simulated studies for each row.")] = 4000,
     seed: Annotated[int, typer.Option(help="The seed; the same one gives the same tables.")] = 2016,
 ) -> None:
     """Test the statistics on simulated data of known truth: how often are the verdicts false, or missed?"""

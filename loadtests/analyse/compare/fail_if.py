@@ -35,7 +35,7 @@ def parse(text: str) -> Rule:
     """
     match = RULE.fullmatch(text)
     if match is None:
-        raise ValueError(f"--fail-if {text!r} is not a rule; write for example 'slower>5%' or 'failures>1%'")
+        raise ValueError(f"--fail-if {text!r} is not a rule. Write for example 'slower>5%' or 'failures>1%'")
     return Rule(None if match[1] == "failures" else Verdict(match[1]), float(match[2] or 0) / 100)
 
 

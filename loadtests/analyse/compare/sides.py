@@ -49,7 +49,7 @@ def _within(results: Results, labels: list[str], run: str) -> Compared:
     named = [(labels[0], label) for label in labels[1:]] if labels else in_pairs
     if not named or len(set(labels)) < len(labels):
         raise UserError(
-            "nothing to compare with; name a second run, or at least two setups of this one: --setups gunicorn,daphne"
+            "nothing to compare with. Name a second run, or at least two setups of this one: --setups gunicorn,daphne"
         )
     _require(labels, results, run)
     delta = results.study.delta

@@ -145,7 +145,7 @@ export class PublishingClient extends Client {
     if (deliveries !== null && payloads.recognise(data, start, end)) {
       deliveries.stray++;
     } else {
-      this.fail(`what was published was answered by ${quoted(data, start, end)}`);
+      this.fail(`the published message was answered by ${quoted(data, start, end)}`);
     }
   }
 

@@ -176,7 +176,7 @@ export class FrameReader {
     } else if (opcode === 0) {
       this.continued(isLast, data, start, end);
     } else if (this.fragments !== null) {
-      throw new Violation('it began a message within another');
+      throw new Violation('it started a message within another');
     } else if (isLast) {
       this.whole(opcode === TEXT, compressed, data, start, end);
     } else {
@@ -190,7 +190,7 @@ export class FrameReader {
   /** @param {boolean} isLast @param {Buffer} data @param {number} start @param {number} end */
   continued(isLast, data, start, end) {
     if (this.fragments === null) {
-      throw new Violation('it continued a message that had not begun');
+      throw new Violation('it continued a message that it had not started');
     }
     this.fragments.push(Buffer.from(data.subarray(start, end)));
     this.fragmentsBytes += end - start;

@@ -52,7 +52,7 @@ export class Handshake {
     const [first, ...lines] = head.split('\r\n');
     const status = /^HTTP\/1\.1 (\d{3})(?: |$)/.exec(first);
     if (status === null) {
-      throw new Violation(`its answer to the handshake begins with '${first.slice(0, 40)}'`);
+      throw new Violation(`its answer to the handshake starts with '${first.slice(0, 40)}'`);
     }
     if (status[1] !== '101') {
       throw new NotOpened(`status ${status[1]} instead of 101`);

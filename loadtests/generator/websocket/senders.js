@@ -167,7 +167,7 @@ export class EchoSender extends MessageSender {
   }
 
   wasWrong() {
-    this.failed({ kind: 'wrong-body', answered: true, text: 'what came back is not what was sent' });
+    this.failed({ kind: 'wrong-body', answered: true, text: 'the echo differs from the sent message' });
   }
 
   noLongerUnderWay() {

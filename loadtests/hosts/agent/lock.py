@@ -28,6 +28,6 @@ def exclusive(within_s: float) -> Iterator[None]:
                 fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             if time.monotonic() > end:
-                raise UserError("another run or `hosts prepare` is using the machine; wait for its end")
+                raise UserError("another run or `hosts prepare` is using the machine. Wait for its end")
             time.sleep(LOOK_EVERY_S)
         yield

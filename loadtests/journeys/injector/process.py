@@ -178,7 +178,7 @@ def journey_in(file: Path, text: str | None = None) -> type[Journey]:
         if inspect.isclass(one) and issubclass(one, Journey) and one.__module__ == module.__name__ and not one.abstract
     ]
     if len(found) != 1:
-        raise ValueError(f"{file} has {len(found)} journeys; one subclass of Journey is needed")
+        raise ValueError(f"{file} has {len(found)} journeys. One subclass of Journey is needed")
     return found[0]
 
 

@@ -162,7 +162,7 @@ def _too_many(share: float, most: float | None, what: str) -> Judgement | None:
 def _of_limit(measured: ProbeFigures, limit: Limit) -> float:
     found = measured.percentiles_ms.get(limit.name)
     if found is None:
-        raise ValueError(f"the probe holds no {limit.name}; it has {', '.join(measured.percentiles_ms)}")
+        raise ValueError(f"the probe holds no {limit.name}. It has {', '.join(measured.percentiles_ms)}")
     return found / limit.ms
 
 

@@ -69,4 +69,4 @@ def metric(name: str) -> Metric:
     for one in cost_unit.EVERY:
         if (found := one.role_of(name)) is not None:
             return found
-    raise ValueError(f"unknown metric {name!r}; known are {', '.join(metrics)}")
+    raise ValueError(f"unknown metric {name!r}. Known are {', '.join(metrics)}")

@@ -46,7 +46,7 @@ class Broadcast(Talk):
     def __post_init__(self) -> None:
         if self.rooms > self.receivers:
             few = plural(self.receivers, "receiver")
-            raise ValueError(f"rooms: is {self.rooms:,}, but there are only {few}; each room needs at least one")
+            raise ValueError(f"rooms: is {self.rooms:,}, but there are only {few}. Each room needs at least one")
 
     @property
     def audience(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class JourneyWork(Work):
         if len(ends) != 2:
             raise ValueError(f"think: contains {len(ends)}; must be a duration or two durations, such as ['1s', '2s']")
         if ends[0] > ends[1]:
-            raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s; write the shorter time first")
+            raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s. Write the shorter time first")
         return cls(
             journey=journey,
             file_digest=digest_of(journey),

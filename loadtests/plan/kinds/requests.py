@@ -65,7 +65,7 @@ class Requests(Work):
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
         if "requests" in values and "workload" in values:
-            raise ValueError("requests: can't be combined with workload; leave one out")
+            raise ValueError("requests: can't be combined with workload. Leave one out")
         of_one: Keys = {
             field.name: (field.type, field.default if field.default_factory is msgspec.NODEFAULT else {})
             for field in msgspec.structs.fields(RequestTable)
@@ -175,7 +175,7 @@ def named(paths: Sequence[str], file: Path | None) -> tuple[Request, ...]:
         UserError: If both are given, or the requests aren't valid.
     """
     if paths and file:
-        raise UserError("--path and --workload can't be combined; leave one out")
+        raise UserError("--path and --workload can't be combined. Leave one out")
     if file:
         return from_toml.read(file).requests
     try:

@@ -93,7 +93,7 @@ def require_new(path: Path) -> None:
         UserError: If the path already exists, or its parent isn't writable.
     """
     if os.path.lexists(path):
-        raise UserError(f"{path} already exists; name another folder with --output")
+        raise UserError(f"{path} already exists. Name another folder with --output")
     files.require_writable(path)
 
 
@@ -124,7 +124,7 @@ def _require_closed(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(inside) as found:
             for one in found:
                 if one.is_symlink() and not _leads_into(Path(one.path), root):
-                    raise UserError(f"{one.path} is a symbolic link to a place outside the run folder; remove it")
+                    raise UserError(f"{one.path} is a symbolic link to a place outside the run folder. Remove it")
 
 
 def _leads_into(link: Path, root: Path) -> bool:

@@ -80,7 +80,7 @@ def _object(file: Path) -> dict[str, Any]:
         raise UserError(f"{file} cannot be read: it is nested too deeply") from None
     schema = values.pop("schema", None)
     if schema != SCHEMA or isinstance(schema, bool):
-        raise UserError(f"{file} has schema {_cut(schema)}; this version reads schema {SCHEMA}")
+        raise UserError(f"{file} has schema {_cut(schema)}. This version reads schema {SCHEMA}")
     return values
 
 

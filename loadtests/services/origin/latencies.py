@@ -123,11 +123,11 @@ def distribution(value: object) -> Distribution:
     if isinstance(value, Drawn):
         median, p99 = seconds(value.lognormal.median), seconds(value.lognormal.p99)
         if not 0 < median < p99:
-            raise ValueError("lognormal: p99 is not over the median, or the median is 0; both are needed")
+            raise ValueError("lognormal: p99 is not over the median, or the median is 0. Both are needed")
         return Lognormal(median, p99)
     if isinstance(value, str) and ".." in value:
         low, high = (seconds(one) for one in value.split("..", 1))
         if low > high:
-            raise ValueError(f"is {quoted(value)}; write the smaller time first")
+            raise ValueError(f"is {quoted(value)}. Write the smaller time first")
         return Uniform(low, high)
     return Constant(seconds(value))

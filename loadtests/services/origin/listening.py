@@ -129,7 +129,7 @@ def _bound(port: int) -> socket.socket:
 
 def _cannot_listen(port: int, error: OSError) -> UserError:
     why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be listened on: {error.strerror}"
-    return UserError(f"port {port} of {ADDRESS} {why}; choose another: --port 0 takes a free one")
+    return UserError(f"port {port} of {ADDRESS} {why}. Choose another: --port 0 takes a free one")
 
 
 @contextlib.contextmanager

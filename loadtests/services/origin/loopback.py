@@ -69,7 +69,7 @@ async def fetched(url: str, own_port: int) -> bytes:
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
-        raise UserError(f"is {url}, which is this origin itself; another address is needed")
+        raise UserError(f"is {url}, which is this origin itself. Another address is needed")
     try:
         status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
     except TimeoutError:

@@ -72,7 +72,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         _named("at", lambda: self.at_s)
         _named("latency", lambda: self.distribution)
         if (whole := self.failures + self.resets + self.stalls) > 1 + 1e-9:
-            raise ValueError(f"failures, resets and stalls are {whole:g} together; at most 1 is all there is")
+            raise ValueError(f"failures, resets and stalls are {whole:g} together. At most 1 is all there is")
 
     @functools.cached_property
     def at_s(self) -> float:
@@ -121,15 +121,15 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def __post_init__(self) -> None:
         if self.route.startswith(ADMIN):
-            raise ValueError(f"route: is {quoted(self.route)}; paths below {ADMIN} belong to the admin interface")
+            raise ValueError(f"route: is {quoted(self.route)}. Paths below {ADMIN} belong to the admin interface")
         bodies = [name for name in ("body", "random_content", "origin") if getattr(self, name) is not None]
         if len(bodies) > 1:
-            raise ValueError(f"{' and '.join(bodies)} exclude each other; one of them is needed")
+            raise ValueError(f"{' and '.join(bodies)} exclude each other. One of them is needed")
         for name in bodies:
             _named(name, lambda: loopback.parse(self.origin) if self.origin is not None else self.content)
         self._require_headers()
         if self.stages[0].at_s:
-            raise ValueError("stages[1].at: is not 0; the first stage must start at 0")
+            raise ValueError("stages[1].at: is not 0. The first stage must start at 0")
         for number, (before, stage) in enumerate(zip(self.stages, self.stages[1:], strict=False), start=2):
             if stage.at_s <= before.at_s:
                 raise ValueError(f"stages[{number}].at: must be later than the previous stage")
@@ -137,7 +137,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def _require_headers(self) -> None:
         for name, value in self.headers.items():
             if name.lower() in _OWN_HEADERS:
-                raise ValueError(f"headers.{name}: the origin sets it itself; leave it out")
+                raise ValueError(f"headers.{name}: the origin sets it itself. Leave it out")
             allowed = {"content-encoding": CODINGS, "connection": CONNECTIONS}.get(name.lower(), (value,))
             if value not in allowed:
                 raise ValueError(f"headers.{name}: is {quoted(value)}; allowed: {', '.join(allowed)}")
@@ -217,7 +217,7 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
     if not isinstance(values, list):
         return (decode.convert(values, Recipe, where),)
     if not values:
-        raise UserError(f"{where}: holds no recipe; an object, or a list of them, is needed")
+        raise UserError(f"{where}: holds no recipe. An object, or a list of them, is needed")
     found: dict[str, Recipe] = {}
     for number, one in enumerate(values, start=1):
         recipe = decode.convert(one, Recipe, where, f"recipes[{number}].")

@@ -154,7 +154,7 @@ class Application:
         if load.conversation is None or not self.own:
             return load
         if self.websocket is None:
-            raise UserError("it talks over WebSockets; say with --ws-path and --ws-send where, and what")
+            raise UserError("it talks over WebSockets. Say with --ws-path and --ws-send where, and what")
         conversation = self.websocket.scripted(load.conversation)
         requests = self.addressed([self.websocket.request(self.host)])
         return dataclasses.replace(load, requests=requests, conversation=conversation)

@@ -42,7 +42,7 @@ class OwnWebsocket:
         except UserError as error:
             raise UserError(f"--ws-path: {str(error).removeprefix('path: ')}") from None
         if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
-            raise UserError("--ws-header: Cookie is given by --ws-cookie as well; leave one of them out")
+            raise UserError("--ws-header: Cookie is given by --ws-cookie as well. Leave one of them out")
         for cookie in self.cookies:
             if COOKIE.fullmatch(cookie) is None:  # not shown, because it may be a password
                 raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
@@ -93,7 +93,7 @@ class OwnWebsocket:
         for name in sorted(NOT_KEPT):
             if name in values:
                 kept = "whose value isn't in the run folder"
-                raise UserError(f"the run used --ws-{name}, {kept}; start a new run")
+                raise UserError(f"the run used --ws-{name}, {kept}. Start a new run")
         return cls.parse(values)
 
     def request(self, host: str | None) -> Request:
@@ -119,7 +119,7 @@ class OwnWebsocket:
             UserError: If there are several rooms but the script and the path don't contain their name.
         """
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
-            raise UserError(f"there are {conversation.rooms} rooms; put {ROOM} in the place of their names")
+            raise UserError(f"there are {conversation.rooms} rooms. Put {ROOM} in the place of their names")
         return dataclasses.replace(conversation, dialect=SCRIPT, prefix=self.path, script=self.script)
 
     def _pairs(self) -> tuple[tuple[str, str], ...]:
@@ -127,7 +127,7 @@ class OwnWebsocket:
         for name, _ in pairs:
             if name.lower().startswith(HANDSHAKES_OWN):
                 own = quoted(name)
-                raise UserError(f"--ws-header: {own} is the handshake's own; a subprotocol has --ws-subprotocol")
+                raise UserError(f"--ws-header: {own} is the handshake's own. A subprotocol has --ws-subprotocol")
         return pairs
 
 

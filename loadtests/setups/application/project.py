@@ -77,7 +77,7 @@ class Options:
         if "websocket" in options:
             options["websocket"] = OwnWebsocket.from_dict(options["websocket"])
         if any(REPLACED in one for one in options.get("header", ())):
-            raise UserError("the run used a secret --header, whose value isn't in the run folder; start a new run")
+            raise UserError("the run used a secret --header, whose value isn't in the run folder. Start a new run")
         return cls(**options)
 
 
@@ -337,7 +337,7 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     """Return the Python of the project's virtual environment, and a remark if there is no environment."""
     if options.python is not None:
         if not os.access(options.python, os.X_OK) or options.python.is_dir():
-            raise UserError(f"--python {options.python}: is not a program; name the python of a virtual environment")
+            raise UserError(f"--python {options.python}: is not a program. Name the python of a virtual environment")
         return options.python.absolute(), []
     places = [folder / name for folder in (directory, directory.parent) for name in ENVIRONMENTS]
     if active := os.environ.get("VIRTUAL_ENV"):
@@ -367,7 +367,7 @@ def _load(directory: Path, within_s: float, env: dict[str, str], python: Path, a
         ended = program.run([python, "-c", script, *arguments], within_s, directory, {**inherited, **env})
     except subprocess.TimeoutExpired:
         raise UserError(
-            f"{directory}: the project was not loaded within {within_s:g} s; a longer limit is --load-timeout 5m"
+            f"{directory}: the project was not loaded within {within_s:g} s. A longer limit is --load-timeout 5m"
         ) from None
     if ended.status:
         place = place_of(ended.errors, directory)

@@ -44,7 +44,7 @@ def private_directory(path: str | os.PathLike[str]) -> str:
         )
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise ImproperlyConfigured(
-            f"Other users may write to the channel layer's path {path}; name another, or remove it."
+            f"Other users may write to the channel layer's path {path}. Name another, or remove it."
         )
     os.chmod(path, 0o700)
     return os.path.realpath(path)

@@ -138,7 +138,7 @@ def other_process(name: str, address: str, members: int = 0) -> Iterator[tuple[s
 
 def wait_for_report(connection: Connection, timeout_s: float) -> Any:
     if not connection.poll(timeout_s):
-        sys.exit(f"The receiving process sent no report for {timeout_s} s; run the benchmark again on an idle machine")
+        sys.exit(f"The receiving process sent no report for {timeout_s} s. Run the benchmark again on an idle machine")
     return connection.recv()
 
 

@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("checkout", type=Path, metavar="CHECKOUT", help="of Channels")
     checkout = parser.parse_args().checkout.resolve()
     if not (checkout / "tests" / "test_database.py").is_file():
-        sys.exit(f"{checkout} is no checkout of Channels: tests/test_database.py is not there")
+        sys.exit(f"{checkout} is not a checkout of Channels: it has no tests/test_database.py")
     with tempfile.TemporaryDirectory(prefix="channels-suite-") as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")

@@ -22,7 +22,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
         raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}; whole seconds, or none, are needed")
     if url.startswith("sqlite:///"):
         if environ.get("ASYNC_BACKEND"):
-            raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL; set DATABASE_URL")
+            raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL. Set DATABASE_URL")
         database = sqlite(directory / url.removeprefix("sqlite:///"))
     elif url.startswith(("postgresql://", "postgres://")):
         database = postgresql(url)
@@ -32,7 +32,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:
         scheme = url.partition("://")[0]
-        raise ImproperlyConfigured(f"DATABASE_URL begins with {scheme!r}; sqlite:///FILE and postgresql:// are allowed")
+        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}. Sqlite:///FILE and postgresql:// are allowed")
     return {"default": {**database, "CONN_MAX_AGE": None if keep == "none" else int(keep or 0)}}
 
 

@@ -77,6 +77,6 @@ def _state_bytes(environ: Mapping[str, str], where: str) -> int:
     if not given:
         return min(STATE_BYTES_USUALLY, high)
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and low <= int(given) <= high):
-        why = ", because a browser keeps no larger cookie" if where == "cookies" else ""
+        why = ", because a browser doesn't keep a larger cookie" if where == "cookies" else ""
         raise ImproperlyConfigured(f"QUESTIONNAIRE_STATE_BYTES is {given!r}; {low} to {high} are allowed{why}")
     return int(given)

@@ -91,7 +91,7 @@ def test_every_limit_of_the_objective_counts():
 
 
 def test_missing_percentile_is_an_error():
-    with pytest.raises(ValueError, match=r"holds no p99\.9; it has p99"):
+    with pytest.raises(ValueError, match=r"holds no p99\.9. It has p99"):
         judge(measured(), parse("p99.9<50ms"))
 
 

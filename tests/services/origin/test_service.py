@@ -50,7 +50,7 @@ def test_wrong_recipe_shows_the_log():
         served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running,
     ):
         raise NotServing(wait_for(running.failed_service), running.logs())  # where the setup answered first
-    assert "unknown recipe 'slwo'; did you mean slow?" in raised.value.log
+    assert "unknown recipe 'slwo'. Did you mean slow?" in raised.value.log
 
 
 @pytest.mark.servers
@@ -76,7 +76,7 @@ def test_signal_ends_with_status_130(cli, tmp_path, number):
     ("arguments", "says"),
     [
         (["slow", "--port", "70000"], "--port 70000: must be from 0 to 65,535"),
-        (["slwo"], "unknown recipe 'slwo'; did you mean slow?"),
+        (["slwo"], "unknown recipe 'slwo'. Did you mean slow?"),
         (["nothing.json"], "nothing.json: cannot be read: No such file or directory"),
         (["/dev/zero"], "/dev/zero: cannot be read: it is not a regular file"),
     ],
@@ -89,7 +89,7 @@ def test_taken_port_is_a_clear_error(refused, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         says = refused("origin", "slow", "--port", port)
-        assert says == f"error: port {port} of 127.0.0.1 is taken; choose another: --port 0 takes a free one\n"
+        assert says == f"error: port {port} of 127.0.0.1 is taken. Choose another: --port 0 takes a free one\n"
     recipe = tmp_path / "loop.json"
     recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
     says = refused("origin", recipe, "--port", port)

@@ -237,4 +237,4 @@ def test_origin_does_not_fetch_from_itself(play, name):
 
     status, _, words = play(OK, talk)
     assert status == 400
-    assert words.decode().endswith("/x, which is this origin itself; another address is needed")
+    assert words.decode().endswith("/x, which is this origin itself. Another address is needed")

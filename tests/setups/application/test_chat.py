@@ -92,7 +92,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     assert "WebSocket conversation was at /ws/chat/" in (folder / "report.html").read_text(encoding="utf-8")
     code, _, errors = command("run", "--resume", folder)
     assert code == 1
-    assert "the run used --ws-cookie, whose value isn't in the run folder; start a new run" in errors
+    assert "the run used --ws-cookie, whose value isn't in the run folder. Start a new run" in errors
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
             """test echo: /ws/chat/: '{"text": "$ID"}' was sent, and no""",
             marks=pytest.mark.exhaustive,  # waits for it as long as a user might
         ),
-        ((), "test echo: it talks over WebSockets; say with --ws-path and --ws-send where, and what"),
+        ((), "test echo: it talks over WebSockets. Say with --ws-path and --ws-send where, and what"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
         ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
     ],

@@ -43,4 +43,4 @@ def test_secrets_in_options_are_not_kept(command, started, tmp_path):
     assert [name for name, content in kept.items() if b"s3cret" in content] == []
     assert "s3cret" not in printed + errors
     code, _, errors = command("run", "--resume", folder)
-    assert (code, "which a run folder doesn't store; start a new run" in errors) == (1, True)
+    assert (code, "which a run folder doesn't store. Start a new run" in errors) == (1, True)

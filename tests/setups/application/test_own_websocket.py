@@ -58,9 +58,9 @@ def test_handshake_has_headers_with_origin():
 
 
 def test_missing_script_is_refused(application):
-    with pytest.raises(UserError, match="say with --ws-path and --ws-send where, and what"):
+    with pytest.raises(UserError, match="Say with --ws-path and --ws-send where, and what"):
         dataclasses.replace(application, websocket=None).with_script(echo())
-    with pytest.raises(UserError, match=r"there are 2 rooms; put \$ROOM in the place of their names"):
+    with pytest.raises(UserError, match=r"there are 2 rooms. Put \$ROOM in the place of their names"):
         application.with_script(echo(rooms=2))
     own = OwnWebsocket.parse({**GIVEN, "path": "/ws/chat/$ROOM/"})
     assert dataclasses.replace(application, websocket=own).with_script(echo(rooms=2)).conversation.rooms == 2
@@ -84,7 +84,7 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({**GIVEN, "path": "/ws/a b/"}, "--ws-path: is '/ws/a b/'; write it percent-encoded"),
         ({**GIVEN, "header": ["hunter2"]}, "--ws-header: write a name, a colon and a value: 'X-Token: abc'"),
         ({**GIVEN, "header": ["X Y: hunter2"]}, "--ws-header: .*X Y"),
-        ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "a subprotocol has --ws-subprotocol"),
+        ({**GIVEN, "header": ["Sec-WebSocket-Protocol: a"]}, "A subprotocol has --ws-subprotocol"),
         ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by the load generator"),
         ({**GIVEN, "cookie": ["hunter2"]}, NOT_A_COOKIE),
         ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, NOT_A_COOKIE),

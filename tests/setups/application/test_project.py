@@ -220,7 +220,7 @@ def test_hanging_project_names_the_limit(mysite, daemon, tmp_path):
     python.write_text(f"#!/bin/sh\n(setsid sh -c 'trap \"\" TERM; echo $$ > {daemon.file}; sleep 600' &)\nsleep 600\n")
     python.chmod(0o755)
     assert fails(Options(mysite, python=python, load_timeout="2s")) == (
-        f"{mysite}: the project was not loaded within 2 s; a longer limit is --load-timeout 5m"
+        f"{mysite}: the project was not loaded within 2 s. A longer limit is --load-timeout 5m"
     )
     assert not daemon.left
 
