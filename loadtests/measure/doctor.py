@@ -92,7 +92,7 @@ def _open_files(study: Study) -> MachineFinding:
 def _migration(facts: dict[str, Any], study: Study) -> Iterator[MachineFinding]:
     if facts["sysctl"][MIGRATE] == "0" and any(test.work.deployment for test in study.tests):
         yield warning(
-            f"{MIGRATE} is 0: if each worker has its own socket, a replaced worker loses its waiting connections",
+            f"{MIGRATE} is 0: if each worker has its own socket, a replaced worker can lose waiting connections",
             f"sudo sysctl {MIGRATE}=1",
         )
 
