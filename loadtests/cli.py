@@ -94,7 +94,7 @@ def _general(
 
 
 def main() -> None:
-    """Run the command line. Print errors that the user can correct as one line, and tracebacks only for defects."""
+    """Run the command line. Print one line for an error of the user, and a traceback only for a defect."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, _interrupt)

@@ -65,7 +65,7 @@ class OriginAccuracy:
 
 
 def measure(rate: float = RATE, latency_s: float = LATENCY_S, duration_s: float = DURATION_S) -> OriginAccuracy:
-    """Load an origin and return its delays.
+    """Send load to an origin and return the delays of its answers.
 
     Raises:
         UserError: If the origin does not start.

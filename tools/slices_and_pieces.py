@@ -183,7 +183,7 @@ def _study(count: int, blocks: int, seconds: float) -> study.Study:
     common = {"duration": f"{seconds}s", "warmup": "300ms"}
     tests = {f"rate-{rate}": {"kind": "latency", "rate": rate, "percentiles": ["p50"], **common} for rate in (73, 300)}
     values = {
-        "title": f"Slices and single pieces, {count} setups",
+        "title": f"Load in slices and in one piece, {count} setups",
         "setups": [{"setup": server, "label": f"{server}-{place}"} for place, server in enumerate(servers, start=1)],
         "tests": {**tests, "closed-loop": {"kind": "throughput", "connections": 10, **common}},
         "blocks": blocks,

@@ -110,7 +110,7 @@ def merge(
     slow_streams, _ = merged_streams(parts, 1)
     journeys, journey_times = _merged_journeys(parts, users, duration_s) if users else (None, {})
     mix = {one.name: [part["requests"][index] for part in parts] for index, one in enumerate(requests)}
-    if len(mix) == 1:  # the whole result is that request's
+    if len(mix) == 1:  # the whole result belongs to that request
         mix = {}
     handshakes = [part["handshakes"] for part in parts if part["handshakes"] is not None]
     examples: dict[str, str] = {}

@@ -22,7 +22,7 @@ const ASK_EVERY_MS = 250; // which views have ended
 
 /**
  * A number of streams at the same time during a slice. An ended stream starts again. The first streams start at
- * different times within the length of a stream, so that they aren't synchronous. No stream starts after the slice's
+ * different times within the length of a stream, so that they aren't in step. No stream starts after the slice's
  * end. Running streams then have the grace period.
  *
  * @implements {Owner}

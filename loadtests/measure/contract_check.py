@@ -99,7 +99,7 @@ def requests_of(bench: Bench, server: Serving, test: Test) -> tuple[Request, ...
 
 
 def verified(bench: Bench, server: Serving, test: Test, entry: Entry) -> tuple[list[bytes | None], list[str]]:
-    """Return the expected bodies of the test's requests under load, and sentences about breaches of the contract."""
+    """Return the expected bodies of the test's requests under load, and messages about violations of the contract."""
     try:
         requests = requests_of(bench, server, test)
     except NotSignedIn as error:

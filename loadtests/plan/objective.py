@@ -70,7 +70,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Objective:
-    """The conditions that a whole probe must meet.
+    """The conditions that a complete probe must meet.
 
     Shares are of the planned requests. The missing share is of the deliveries that were due.
     """

@@ -51,7 +51,7 @@ class StudyTable(msgspec.Struct, kw_only=True):
     ] = None
     sweep: Annotated[
         dict[str, Any] | None,
-        Meta(description="In place of setups: one, and lists of values of environment variables."),
+        Meta(description="Replaces setups: one setup, and lists of values for its environment variables."),
     ] = None
     tests: Annotated[dict[str, dict[str, Any]], Meta(min_length=1, description="The tests, by their names.")]
     blocks: Annotated[Blocks, Meta(description="How many blocks.")] = 2

@@ -128,7 +128,7 @@ def watch(plan: Plan, folder: Path) -> str:
             window.load()
         finally:
             failures = window.end()
-    # Processes of other languages have no file, and don't need one.
+    # Processes in other languages don't have such a file.
     return "" if any(folder.glob("*.speedscope.json")) else next((why for why in failures if why), "")
 
 

@@ -248,7 +248,7 @@ def kept(name: str, value: str, instead: str = REPLACED) -> str:
 
 
 def database() -> str | None:
-    """Return DATABASE_URL for a record, without user, password and options. An option can be a password."""
+    """Return DATABASE_URL for a record, without user, password and options, which can contain a password."""
     url = os.environ.get("DATABASE_URL")
     if not url or url.startswith("sqlite:"):
         return url or None

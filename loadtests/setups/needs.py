@@ -40,7 +40,7 @@ def module(name: str) -> Callable[[Path], bool]:
 
 
 def _found_here(name: str) -> bool:
-    """Return whether this Python finds the module. Its parent packages may be imported."""
+    """Return whether this Python finds the module. This can import its parent packages."""
     try:
         return (importlib.util.find_spec if "." in name else PathFinder.find_spec)(name) is not None
     except ModuleNotFoundError:

@@ -12,7 +12,7 @@ from fetching.gauges import Shown
 
 
 def install(directory: str) -> None:
-    """Write the counts to a file ``database-pool-<pid>`` of this folder, from the first connection of a pool on."""
+    """Once a pool opens its first connection, write the counts to a file ``database-pool-<pid>`` in this folder."""
     shown, lock = Shown("database-pool", Path(directory)), threading.Lock()
 
     def show(connection, **_) -> None:

@@ -125,7 +125,7 @@ def test_unseen_service_is_named():
 
 
 def measured(late_p50_ms, late_p99_ms):
-    """A result with these delays of the generator under response times of 2 ms (p50) and 4 ms (p99)."""
+    """A result with these delays of the generator, and response times of 2 ms (p50) and 4 ms (p99)."""
     late = dict.fromkeys(FIGURES) | {"p50": late_p50_ms, "p99": late_p99_ms}
     return well(10, 1.0, response_time_ms={**NOTHING, "p50": 2.0, "p99": 4.0}, pacing_lag_ms=late, generator=())
 

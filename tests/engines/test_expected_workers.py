@@ -296,7 +296,7 @@ def test_orphaned_workers_save_their_part(cli, under_way, tmp_path):
             "--master-bind only works with --expect-workers. Add it with the number of workers",
         ),
         (["--expect-workers", "2", "--master-bind", "here:port"], "--master-bind: here:port: write an IPv4 address"),
-        (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "leave out clients"),
+        (["--expect-workers", "2", "--servers", "ssh://a", "--clients", "ssh://b"], "Leave out clients"),
         (["--expect-workers", "2", "--master-bind", "192.0.2.1"], "--master-bind 192.0.2.1:5557: Cannot assign"),
     ],
 )

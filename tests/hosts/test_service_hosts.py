@@ -166,7 +166,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
         ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers, --clients and"),
         ("server = 'ssh://a'", (), "server: is not a known key; did you mean servers? allowed: clients, servers, serv"),
         ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
-        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine; name it"),
+        ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Name it"),
     ],
 )
 def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):

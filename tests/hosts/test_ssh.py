@@ -182,4 +182,4 @@ def test_unusable_address_gets_no_load(away, study, variable, value, says):
     code, _, errors = away.run("run", study(), "--servers", OtherMachine.where)
     assert (code, errors.count("\n")) == (1, 1)
     assert says in errors
-    assert errors.endswith("to send load to it anyway, add --allow-remote\n") == ("192.0.2.1" in value)
+    assert errors.endswith("To send load to it anyway, add --allow-remote\n") == ("192.0.2.1" in value)

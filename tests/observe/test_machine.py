@@ -58,7 +58,7 @@ def test_the_machine_can_be_read():
 
 @pytest.fixture
 def busy(monkeypatch):
-    """Two cores that were busy for 5,000 s: 10 s of it in interrupts, and 40 s stolen by the hypervisor."""
+    """Two cores that were busy for 5,000 s, including 10 s in interrupts and 40 s stolen by the hypervisor."""
     monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
     monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)

@@ -95,7 +95,7 @@ def scenarios_of_until() -> list[Scenario]:
 
 
 def scenarios_of_runs() -> list[Scenario]:
-    """Return the rows of the table on two runs."""
+    """Return the rows of the table that compares two runs."""
     return [Scenario("two runs", effect, blocks=blocks) for blocks in (2, 5, 10, 20) for effect in (0.0, 0.10)]
 
 

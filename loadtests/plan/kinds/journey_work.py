@@ -62,7 +62,7 @@ class JourneyWork(Work):
 
     @classmethod
     def keys(cls, values: Mapping[str, Any]) -> Keys:
-        path = Annotated[str, Meta(description="The path of the application. The default is the journey's.")]
+        path = Annotated[str, Meta(description="The path of the application. By default, the journey's path.")]
         think = Annotated[
             list[Think] | Think, Meta(description="The think time of users: a duration, or a list of two.")
         ]

@@ -1,4 +1,4 @@
-"""Use the undocumented names of Django and asgiref that this package needs.
+"""Access the private names of Django and asgiref that this package needs.
 
 No other module uses such names. They are tested with Django 5.2 and 6.1, and asgiref 3.13. If a future version lacks a
 name, ``missing`` returns it, and Django's own handler and middleware serve the project.

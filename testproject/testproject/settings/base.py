@@ -13,7 +13,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
 SECRET_KEY = os.environ.get("SECRET_KEY", "only-for-benchmarks-it-guards-nothing")
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-# Clients request the address where the servers listen.
+# Clients connect to the address that the servers listen on.
 more_hosts = (os.environ.get("BENCH_BIND"), *os.environ.get("ALLOWED_HOSTS", "").split(","))
 ALLOWED_HOSTS += [host for host in more_hosts if host]
 

@@ -32,7 +32,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
             database["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL}
     else:
         scheme = url.partition("://")[0]
-        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}. Sqlite:///FILE and postgresql:// are allowed")
+        raise ImproperlyConfigured(f"DATABASE_URL starts with {scheme!r}; sqlite:///FILE and postgresql:// are allowed")
     return {"default": {**database, "CONN_MAX_AGE": None if keep == "none" else int(keep or 0)}}
 
 

@@ -184,7 +184,7 @@ def test_lag_of_reading_is_unknown(broadcast):
     everything = {"lag_p50_ms", "lag_p99_ms", "last_p50_ms"}
     assert known(0.9, 0.9) == everything
     assert known(1.1, 1.1) == {"last_p50_ms"}
-    # The median of the last of ten receivers is as late as one reading in fifteen.
+    # The median delay of the last of ten receivers is a delay that one in fifteen deliveries exceeds.
     assert known(0.1, 2.04, share=0.05) == everything
     assert known(0.1, 2.04, share=0.08) == everything - {"last_p50_ms"}
 

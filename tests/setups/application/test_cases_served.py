@@ -41,7 +41,7 @@ def test_redirect_to_https(command, small):
 def test_redirect_to_https_stops_a_run(refused, small, tmp_path):
     output = ("--output", tmp_path / "run")
     said = refused("run", "--quick", "--setups", "gunicorn", "--app", small(settings=SECURE), *output)
-    assert "expected 200 (301 to https://127.0.0.1:" in said
+    assert "Expected 200 (301 to https://127.0.0.1:" in said
     assert "SECURE_SSL_REDIRECT is on" in said
 
 

@@ -62,6 +62,6 @@ def _outcome(probe: ProbeRecord) -> Field:
 
 ADDITIONS = Additions(
     columns=capacity.ADDITIONS.columns,
-    note=f"{tables.MEAN} Probes: the number of probes of the median search. The result isn't a capacity in requests.",
+    note=f"{tables.MEAN} Probes: of the median search. The result isn't a capacity in requests per second.",
     tables=_tables,
 )

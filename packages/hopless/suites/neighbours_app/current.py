@@ -10,5 +10,5 @@ RECORDS = []
 
 
 def record(moment, number, state):
-    """Record the state that a request saw at a moment."""
+    """Record the state that a request sees at a given point."""
     RECORDS.append([number, moment, state])

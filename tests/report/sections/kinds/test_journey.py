@@ -136,7 +136,7 @@ def test_capacity_is_in_users(searched):
     assert set(tables) >= {"journey-capacity-most", "way-most", "loop-most", "methods-most"}
     figures = tables["journey-capacity-most"]
     assert figures.columns[:2] == ("setup", "capacity in users")
-    assert "The result isn't a capacity in requests." in figures.note
+    assert "The result isn't a capacity in requests per second." in figures.note
     assert texts(tables["loop-most"].rows[0])[:2] == ["gunicorn", "40"]
     # The way there has every probe.
     assert len(tables["way-most"].rows) == sum(len(trial.capacity.probes) for trial in found.trials)
