@@ -1,4 +1,4 @@
-"""Show how well the ratios of other machines predict those of one machine."""
+"""Show how well a machine's ratios are predicted by the ratios of other machines."""
 
 from __future__ import annotations
 

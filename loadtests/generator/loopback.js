@@ -1,10 +1,10 @@
-// Servers within this process, and what all sockets have in common.
+// Servers within this process, and functions that all sockets share.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** @import { AddressInfo, Socket } from 'node:net' */
-/** @import { ErrorKind } from './types.ts' */
+/** @import { Address, ErrorKind } from './types.ts' */
 
 /** Start a server on a free port. See AnsweringServer. */
 export async function serve(/** @type {(socket: Socket) => void} */ onConnection) {
@@ -35,4 +35,11 @@ const KINDS = {
 /** The failure of a request or a connection that an error ended. */
 export function failureOf(/** @type {Error & {code?: string}} */ error) {
   return { kind: KINDS[error.code ?? ''] ?? 'other', text: error.message || String(error) };
+}
+
+/** @param {string} origin @returns {Address} */
+export function addressOf(origin) {
+  const { protocol, hostname, port } = new URL(origin);
+  const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
+  return { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
 }

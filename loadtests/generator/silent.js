@@ -2,6 +2,8 @@
 
 import { connect } from 'node:net';
 
+import { addressOf } from './loopback.js';
+
 /** @import { Socket } from 'node:net' */
 /** @import { Job } from './types.ts' */
 
@@ -13,9 +15,7 @@ export class SilentClients {
   sockets = new Set();
 
   constructor(/** @type {Job} */ job) {
-    const { protocol, hostname, port } = new URL(job.origin);
-    const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
-    this.address = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+    this.address = addressOf(job.origin);
     this.opened = Promise.all(Array.from({ length: job.silent }, () => this.open()));
   }
 

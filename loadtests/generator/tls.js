@@ -3,6 +3,8 @@
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 
+import { addressOf } from './loopback.js';
+
 /** @import { TLSSocket } from 'node:tls' */
 /** @import { Handshakes, Job } from './types.ts' */
 
@@ -28,9 +30,8 @@ class Tls {
   sessions = [];
 
   constructor(/** @type {Job} */ job) {
-    const { hostname, port } = new URL(job.origin);
-    const host = hostname.replace(/^\[|\]$/g, ''); // of an IPv6 address
-    this.options = { host, port: Number(port || 443), servername: isIP(host) ? '' : host, ca: job.ca ?? undefined };
+    const { host, port } = addressOf(job.origin);
+    this.options = { host, port, servername: isIP(host) ? '' : host, ca: job.ca ?? undefined };
     this.resumption = job.resumption;
   }
 

@@ -122,7 +122,7 @@ def machines(where: str) -> list[tuple[str, str]]:
     if not (where.endswith(SUFFIX) or Path(where).is_file()):
         return [(SERVERS, where)]
     if not (found := HostOptions.read(Path(where)).machines):
-        raise UserError(f'{where} names no machine. Write servers = "ssh://user@host"')
+        raise UserError(f'{where} contains no machines. Write servers = "ssh://user@host"')
     return found
 
 
@@ -162,7 +162,7 @@ class ServiceHosts:
             if not where.startswith(SCHEME):
                 raise UserError(f"--services: {one.strip()!r}: write service=machine, such as redis=ssh://user@host")
             if name in {service.name for service in found}:
-                raise UserError(f"--services: {name} occurs twice. A service can only have one machine")
+                raise UserError(f"--services: {name} occurs twice. A service runs on one machine")
             if name not in able:
                 raise UserError(f"--services: {unknown('service that can run on a separate machine', name, able)}")
             if known[name].of_others:

@@ -21,7 +21,7 @@ NOWHERE = "http://127.0.0.1:1"
 def connections(load: Load) -> int:
     """Return the number of connections that a load keeps open.
 
-    The result is 0 for a fixed rate, which needs few unless the server is slow, and never more than a thousand.
+    A fixed rate counts only silent connections: it needs few others unless the server is slow, and at most a thousand.
     """
     if load.users is not None:
         return load.users.users or 0
@@ -29,7 +29,7 @@ def connections(load: Load) -> int:
         return talk.receivers + talk.sends * load.connection_count * talk.rooms
     if load.streams is not None:
         return sum(streams.count for streams in load.all_streams)
-    return load.connection_count if load.rate is None else 0
+    return load.silent + (load.connection_count if load.rate is None else 0)
 
 
 def needed(test: Test) -> int:

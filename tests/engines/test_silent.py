@@ -14,17 +14,11 @@ SILENT = 3
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """It closes the first connection, and answers once a further silent client has connected and a request has come."""
-
-    daemon_threads = False
+    """A server that closes the first connection, and answers only after its client has connected again."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock, self.accepted, self.ended_silently, self.all_came = Lock(), 0, 0, Event()
-
-    @property
-    def origin(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class Handler(socketserver.BaseRequestHandler):
@@ -51,14 +45,15 @@ def server():
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield server
+        server.all_came.set()  # otherwise a failed test would wait for its handlers
         server.shutdown()
         thread.join()
 
 
 @pytest.mark.servers
 def test_silent_clients_stay_and_connect_again(server):
-    load = Load.of_url(f"{server.origin}/", rate=20, connections=1, silent=SILENT, duration_s=1)
-    result = get("openloop").run(load)
+    url = f"http://127.0.0.1:{server.server_address[1]}/"
+    result = get("openloop").run(Load.of_url(url, rate=20, connections=1, silent=SILENT, duration_s=1))
     assert (result.ok, result.errors) == (20, {})
     server.server_close()  # waits for the handlers
     assert (server.accepted, server.ended_silently) == (1 + SILENT + 1, SILENT)

@@ -90,7 +90,7 @@ WRITE = "write service=machine, such as redis=ssh://user@host"
             "redis=ssh://bench@other",
             "--services: the services, the servers and the clients must be on different machines",
         ),
-        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice. A service can only have one machine"),
+        ("redis=ssh://c,redis=ssh://d", "--services: redis occurs twice. A service runs on one machine"),
     ],
 )
 def test_wrong_service_host_is_reported(at_hand, study, given, says):
@@ -175,7 +175,7 @@ def test_wrong_hosts_file_is_reported(refused, hosts_file, text, options, says):
 
 def test_hosts_file_needs_a_machine(refused, hosts_file):
     says = refused("hosts", "prepare", hosts_file(""))
-    assert says.endswith('names no machine. Write servers = "ssh://user@host"\n')
+    assert says.endswith('contains no machines. Write servers = "ssh://user@host"\n')
 
 
 def test_remote_service_uses_no_server_cores():

@@ -23,6 +23,7 @@ def limit(monkeypatch):
     ("kind", "keys", "held"),
     [
         ("throughput", {"connections": 10_000}, 10_000),
+        ("latency", {"rate": 300, "silent": 2000}, 2000),
         ("throughput", WAITING, 20_000),  # each has a connection to the origin
         ("latency", {"rate": 5000}, 0),
         ("idle", {"connections": 2000}, 2000),

@@ -11,7 +11,7 @@ import { buildConnector, Client } from 'undici';
 import { nowMs } from '../clock.js';
 import { ExpectedBody } from '../expected_body.js';
 import { passOver } from '../interim.js';
-import { failureOf, serve } from '../loopback.js';
+import { addressOf, failureOf, serve } from '../loopback.js';
 import { OneRequest } from '../one_request.js';
 import { Exchange } from '../recorder.js';
 import { tlsOf } from '../tls.js';
@@ -89,7 +89,7 @@ export class HttpConnection {
   constructor(job, owner) {
     this.job = job;
     this.owner = owner;
-    this.address = addressOf(job.origin);
+    this.address = tlsOf(job) === null ? addressOf(job.origin) : null;
   }
 
   /** Whether OneRequest sends the request. It can't use TLS. */
@@ -244,12 +244,6 @@ function valueOf(headers, name) {
     }
   }
   return null;
-}
-
-/** @param {string} origin @returns {Address | null} null if the origin uses TLS */
-function addressOf(origin) {
-  const { protocol, hostname, port } = new URL(origin);
-  return protocol === 'http:' ? { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) } : null;
 }
 
 /**

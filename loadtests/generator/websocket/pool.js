@@ -2,6 +2,7 @@
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
+import { addressOf } from '../loopback.js';
 import { readDelay } from '../read_delay.js';
 import { Times } from '../times.js';
 import { Client } from './client.js';
@@ -48,7 +49,7 @@ export class Pool {
   /** @param {Job} job @param {Conversation} conversation @param {Dialect} dialect */
   constructor(job, conversation, dialect) {
     const { origin, requests, timeoutMs, rate, index, processes } = job;
-    const { hostname, port } = new URL(origin);
+    const { host, port } = addressOf(origin);
     const { does, compression, masking } = conversation;
     this.conversation = conversation;
     this.index = index;
@@ -57,9 +58,8 @@ export class Pool {
     this.dialect = dialect;
     this.timeoutMs = timeoutMs;
     this.request = requests[0];
-    const host = hostname.replace(/^\[|\]$/g, '');
     const subprotocols = dialect.subprotocols(conversation);
-    this.server = { origin, host, port: Number(port || 80), compression, masking, subprotocols, traffic: this.traffic };
+    this.server = { origin, host, port, compression, masking, subprotocols, traffic: this.traffic };
     this.hasAddresses = process.platform === 'linux' && host.startsWith('127.');
     this.payloads = new Payloads(conversation.size, conversation.token);
     this.roundRobin = does === 'broadcast';

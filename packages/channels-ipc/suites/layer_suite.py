@@ -65,7 +65,7 @@ def run(tests: Path, names: list[str], extra: Path) -> None:
     for test in left_out:
         file, _, name = test.partition("::")
         if f"def {name}(" not in (tests / file).read_text(encoding="utf-8"):
-            sys.exit(f"{test} doesn't apply, but it doesn't exist")
+            sys.exit(f"{test} is listed as a test that doesn't apply, but it doesn't exist")
     (tests / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n", encoding="utf-8")
     paths = [str(SUITES), str(SUITES.parent), str(extra)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

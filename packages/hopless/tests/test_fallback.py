@@ -38,7 +38,7 @@ def take_away(path):
     elif having:
         for one in having:
             delattr(one, name)
-    else:  # a finished object has it
+    else:  # an object has the attribute once it is created
         make = owner.__init__
         def init(self, *args, **kwargs):
             make(self, *args, **kwargs)
