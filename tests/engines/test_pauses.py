@@ -54,15 +54,17 @@ def pausing():
 
 
 # Answers take much longer than their CPU time, and arrivals are regular: a busy machine or random arrivals would
-# change one piece of 30 s by more than WITHIN.
+# change one piece of 30 s by more than WITHIN. Pauses are regular too, and the requests that end a slice move it
+# towards or away from a pause. So the times before slices are spread over the time from one pause to the next.
 @pytest.mark.parametrize(("answer_s", "pause_s", "every", "rate"), [(0.008, 0.3, 40, None), (0.005, 0.3, 21, 40)])
 def test_slices_contain_all_pauses(pausing, answer_s, pause_s, every, rate):
+    between_s = every / rate if rate else (every - 1) * answer_s + pause_s
+
     def make(slices):
-        load = Load.of_url(pausing(answer_s, pause_s, every), rate=rate, duration_s=WHOLE_S)
         with get("openloop").generator() as maker:
-            prepared = maker.prepare(load)
-            for _ in range(slices):
-                prepared.measure(WHOLE_S / slices, settle_s=0.1 if slices > 1 else 0.0)
+            prepared = maker.prepare(Load.of_url(pausing(answer_s, pause_s, every), rate=rate, duration_s=WHOLE_S))
+            for place in range(slices):  # the fractions of multiples of the golden ratio are spread evenly
+                prepared.measure(WHOLE_S / slices, settle_s=0.1 + place * 1.618 % 1 * between_s)
             return prepared.result()
 
     whole, sliced = make(1), make(round(WHOLE_S / 0.5))
