@@ -1,4 +1,4 @@
-"""Report errors that the user can correct, as opposed to defects."""
+"""Report errors that the user can correct, in contrast to defects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-PROGRAM = "loadtests"  # the command that `make setup` and pip install next to Python
+PROGRAM = "loadtests"  # `make setup` and pip install this command next to Python
 PROGRAMS = (PROGRAM, "django-serving-benchmark")  # pip also installs the same command under the distribution's name
 
 MAX_SHOWN = 100  # characters
@@ -21,7 +21,7 @@ class UserError(Exception):
 
 
 def called() -> str:
-    """Return the command as the user typed it, ``loadtests`` or ``python -m loadtests``. Messages name commands so."""
+    """Return the command as the user typed it, ``loadtests`` or ``python -m loadtests``. Messages use this form."""
     name = Path(sys.argv[0]).name
     return name if name in PROGRAMS else f"python -m {PROGRAM}"
 

@@ -67,7 +67,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def cache() -> Path:
-    """Return the folder of environments, overlays of users' projects, and unfinished measurements.
+    """Return the folder of environments, variants of users' projects, and unfinished measurements.
 
     Raises:
         UserError: If a user other than root owns the folder. That user could change the code that a server imports.

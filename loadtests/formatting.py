@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 DASH = "–"
-NOT_REACHED = "not reached"  # a percentile beyond the share of requests that were answered well
+NOT_REACHED = "not reached"  # a percentile that is above the share of successful requests
 
 # Terminal commands (CSI and OSC), then single characters: control characters except tab and newline, characters that
 # change the direction of writing, and characters that XML forbids.
@@ -86,7 +86,7 @@ def closed(found: Bounded) -> bool:
     return found.low > 0 and math.isfinite(found.high)
 
 
-UNINFORMATIVE = 100.0  # upper over lower end from which an interval is not shown
+UNINFORMATIVE = 100.0  # an interval isn't shown if its upper end is at least this multiple of its lower end
 
 
 def informative(found: Bounded) -> bool:

@@ -1,4 +1,4 @@
-"""Fixtures and hooks for several folders of tests."""
+"""Provide fixtures and hooks for several folders of tests."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-# The order of tests, and fixtures that tests of several folders share.
+# Provide the order of tests, and fixtures for several folders.
 pytest_plugins = [
     "tests.order",
     "tests.fixtures.bench",
@@ -25,7 +25,7 @@ pytest_plugins = [
     "tests.fixtures.two_machines",
 ]
 
-os.environ["COLUMNS"] = "160"  # of the terminal: wide enough that nothing printed is folded
+os.environ["COLUMNS"] = "160"  # width of the terminal, so that no output is wrapped
 
 # A shell script's background programs, and all programs that these start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Group the tests for processes, and order the groups."""
+"""Group the tests for the test processes, and order the groups."""
 
 import json
 from collections import Counter
@@ -15,8 +15,10 @@ SPLIT = {"tests/engines/test_journeys.py", "tests/engines/test_mix.py", "tests/e
 
 
 class Groups(LoadFileScheduling):
-    """Run the tests of a file in one process, to share fixtures. (With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8
-    makes each test a group.)"""
+    """Run the tests of a file in one process, to share fixtures.
+
+    With pytest 9.2, ``--dist=loadgroup`` of xdist 3.8 makes each test a group.
+    """
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)

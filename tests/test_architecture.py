@@ -1,4 +1,4 @@
-"""Tests of the allowed imports, which docs/architecture.rst shows."""
+"""Test the allowed imports, which docs/architecture.rst shows."""
 
 import importlib.util
 import re
@@ -7,19 +7,19 @@ import pytest
 
 from loadtests.files import ROOT
 
-LONGEST = 500  # lines of a file
+LONGEST = 500  # maximum lines of a file
 GENERATED = {"package-lock.json"}
-# Names that several modules share because they are one thing, seen from several sides.
+# Names that several modules share, because they concern different aspects of one thing.
 SHARED = {
-    "base",  # what the siblings of a folder have in common
+    "base",  # the common part of a folder's modules
     "capacity", "journey", "latency", "throughput",  # a kind of test: its definition, search, report and chart
     "recovery", "deployment", "stream",
-    "connect", "echo", "echo_throughput", "broadcast", "idle",  # likewise; layers have another echo
+    "connect", "echo", "echo_throughput", "broadcast", "idle",  # the same; layers have another echo
     "connect_capacity", "echo_capacity", "broadcast_capacity", "journey_capacity",  # likewise
     "advise", "check", "doctor", "load", "run", "worker",  # a command, and the function that it calls
     "advice", "cost", "requests", "sweep", "verdicts",  # a finding or a plan, and its section and chart
     "trial",  # how a trial runs, and its record
-    "page", "templates",  # of a report, of a profile
+    "page", "templates",  # a report's page, a profile's page
     "dry_run", "progress",  # a printed text, and its findings
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ def test_imports_follow_the_layers(architecture):
     assert architecture.arrows_back(architecture.imports()) == []
 
 
-def test_an_arrow_back_is_found(architecture):
+def test_import_of_higher_layer_is_found(architecture):
     found = {**architecture.imports(), "plan": {"report": {"loadtests/plan/study.py"}}}
     assert architecture.arrows_back(found) == ["plan imports report: loadtests/plan/study.py"]
 

@@ -22,7 +22,7 @@ from loadtests.workload import Load, Request
 
 RATE = 2000.0  # requests per second
 LATENCY_S = 1.0
-MAX_P99_MS = 5.0  # of the delay, both as the origin and as the client measure it
+MAX_P99_MS = 5.0  # maximum p99 of the delay, as the origin and as the client measure it
 DURATION_S = 15.0
 WARMUP_S = 3.0
 CONNECTIONS = 4000  # random arrivals: on average 2,000 requests are in flight, and rarely more than 2,200

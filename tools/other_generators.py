@@ -35,8 +35,8 @@ RATE = 200  # requests per second at even intervals, a rate that all tools can s
 DELAY_MS, DELAY_FOR_S = 20, 8
 FREEZE_S, EVERY_S, FREEZES = 1.0, 4.0, 3
 TRUTH_MS = {p: 1000 * FREEZE_S * (1 - (100 - p) / 100 * EVERY_S / FREEZE_S) for p in (90, 95, 99)}
-AGREES_WITHIN = 0.1  # relative to the truth, at each percentile
-OMITS_BELOW = 0.5  # relative to the truth at the 90th percentile
+AGREES_WITHIN = 0.1  # allowed error relative to the truth, at each percentile
+OMITS_BELOW = 0.5  # a tool omits requests if its 90th percentile is below this share of the truth
 KNOWN_SERVER = Path(__file__).with_name("knownserver.js")
 
 Percentiles = dict[int, float]  # in milliseconds
@@ -164,7 +164,7 @@ def chosen(names: str) -> list[Way]:
         if tool not in {way.tool for way in WAYS}:
             raise unknown("load generator", tool, {way.tool for way in WAYS})
         if shutil.which(tool) is None:
-            how = "Debian's nghttp2-client has it" if tool == "h2load" else "`make peers-generators` builds it"
+            how = "Debian's nghttp2-client contains it" if tool == "h2load" else "`make peers-generators` builds it"
             raise UserError(f"{tool} is not on PATH; {how}")
     return [way for way in WAYS if way.tool in tools]
 

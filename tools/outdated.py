@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries", "0", "--timeout", "15")
 NPM = ("npm", "outdated", "--json", "--fetch-retries", "0", "--fetch-timeout", "15000")
 NAME = re.compile(r'^(?:dependencies = \[| +)?"?([A-Za-z][\w.-]*)(?:\[\w+\])?[=>]=', re.MULTILINE)
-Row = tuple[str, str, str, str]  # the file with the requirement, the package, the installed version, the newest version
+Row = tuple[str, str, str, str]  # the file, the package, the installed version and the newest version
 
 
 class NoAnswer(Exception):

@@ -1,8 +1,9 @@
 """Count constructions that make the English of a project hard to read.
 
-Without arguments, `tools/plain.py` compares each folder with its limit in plain.toml, and `make lint` fails if a folder
-has more findings per 1,000 words. With paths, it prints each finding with its file and line. A finding is a sentence to
-read again, not always a sentence to change. It reads Python, JavaScript, TypeScript, TOML, reST and Markdown.
+Without arguments, `tools/plain.py` compares each folder with its limit in plain.toml. `make lint` fails if a folder has
+more findings per 1,000 words, or if the documentation has more than 35,000 words. With paths, it prints each finding
+with its file and line. A finding is a sentence to read again, not always a sentence to change. It reads Python,
+JavaScript, TypeScript, TOML, reST and Markdown.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = ROOT / "plain.toml"
+PAGES = ("docs/*.rst", "*.md", "packages/*/README.md")  # without generated pages
+MOST_WORDS = 35_000
 SUFFIXES = (".rst", ".inc", ".md", ".txt", ".py", ".js", ".ts", ".toml")
 NOT_PROSE = ("results", "peers")  # generated pages of committed runs; programs in other languages
 
@@ -181,18 +184,25 @@ def folder_rates() -> dict[str, float]:
     return {folder: round(findings.rate("all"), 1) for folder, findings in folders.items()}
 
 
+def excess_of_words() -> list[str]:
+    """Return a problem if the documentation has too many words."""
+    words = sum(len(page.read_text(encoding="utf-8").split()) for part in PAGES for page in ROOT.glob(part))
+    print(f"{words:6,}  of {MOST_WORDS:6,}  words of documentation")
+    return [f"the documentation has {words:,} words, and its limit is {MOST_WORDS:,}"] if words > MOST_WORDS else []
+
+
 def compare_with_limits(lower: bool) -> None:
-    """Compare each folder with its limit in plain.toml.
+    """Compare each folder with its limit in plain.toml, and the documentation with its limit of words.
 
     Args:
         lower: Whether to replace each limit in plain.toml that is higher than the rate of its folder.
 
     Raises:
-        SystemExit: If a folder exceeds its limit or doesn't have one.
+        SystemExit: If a folder or the documentation exceeds its limit, or a folder doesn't have one.
     """
     text = LIMITS.read_text(encoding="utf-8")
     limits: dict[str, float] = tomllib.loads(text)
-    problems = []
+    problems = excess_of_words()
     for folder, rate in folder_rates().items():
         limit = limits.get(folder)
         print(f"{rate:6.1f}  of {limit or 0:6.1f}  {folder}")

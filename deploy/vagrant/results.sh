@@ -11,7 +11,7 @@ config=$(mktemp)
 trap 'rm -f "$config"' EXIT
 cd "$project"
 vagrant ssh-config >"$config" || {
-    echo "vm-results: no machine is up here; \`vagrant up\` starts it" >&2
+    echo "vm-results: no machine is running. \`vagrant up\` starts it" >&2
     exit 1
 }
 rsync --archive --ignore-existing --rsh "ssh -F $config" default:/vagrant/results/ results/

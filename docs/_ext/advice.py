@@ -1,8 +1,7 @@
 """What to choose: docs/choosing.toml as a table, and each row of it as a section with a chart.
 
-The rows' texts are reST with the roles of measured_roles.py, so their figures come from the newest runs, as the charts'
-do. README has the same table, which ``readme.py`` writes. The build fails if
-it isn't up to date.
+The texts of the rows are reST with the roles of measured_roles.py, so their figures come from the newest runs, like the
+charts. ``readme.py`` writes the same table to README. The build fails if it isn't up to date.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ HEADINGS = ("your case", "use", "avoid", "effect (95% interval, each on its own)
 NEWEST = "Measured on {}"
 OTHERS = "Measured on another machine: {}"
 UNDECIDED = "The committed runs don't decide these cases"
-WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # pixels: a chart that a phone shows in full, each bar below its name
-ROOM_OF_TEXT = 1.3  # of the axis, past the longest interval
+WIDTH, ROW, BAR, BELOW = 400, 34, 9, 7  # width in pixels of a chart that fits on a phone, with each bar below its name
+ROOM_OF_TEXT = 1.3  # margin of the axis after the longest interval
 SIZE = re.compile(r'width="([\d.]+)" height="[\d.]+" ')
 ROLE = re.compile(r":([a-z-]+):`([^`]*)`")
 THEME = {palette.INK: "foreground-primary", palette.MUTED: "foreground-secondary", palette.GRID: "background-border"}
-# A colour of the page's theme, as its switch says: pages.css has the color-scheme.
+# Colours of the page's theme, light or dark: pages.css has the color-scheme.
 PAINTS = {ink: f"var(--color-{name})" for ink, name in THEME.items()}
 PAINTS |= {light: f"light-dark({light}, {palette.DARK[light]})" for light in palette.KIND_COLOURS}
 
@@ -46,7 +45,7 @@ class Panel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A metric, or a column of the table of database connections, of some labels of a study's test."""
 
     of: str  # STUDY TEST [METRIC], as in measured_roles
-    setups: dict[str, str]  # what each label is called in the chart
+    setups: dict[str, str]  # the name of each label in the chart
     title: str = ""
 
 
@@ -84,7 +83,7 @@ def read() -> Advice:
 
 
 def rows() -> tuple[Row, ...]:
-    """The rows of the file."""
+    """Return the rows of the file."""
     return read().row
 
 
@@ -164,12 +163,12 @@ class AdviceDirective(SphinxDirective):
 
 
 def inlined(row: Chart) -> nodes.raw:
-    """A chart inside the page, in the colours of its theme."""
+    """A chart in the page, in the colours of its theme."""
     return embedded(f"advice-{row.name}", *chart(row))
 
 
 def embedded(name: str, document: str, alt: str) -> nodes.raw:
-    """Return an SVG document as a part of the page, in the colours of its theme; ``name`` makes its ids unique."""
+    """Return an SVG document as a part of the page, in the colours of its theme. ``name`` makes its ids unique."""
     svg = drawing.inlined(document, alt, name, ())
     for ink, paint in PAINTS.items():
         svg = svg.replace(f'"{ink}"', f'"{paint}"')
@@ -180,7 +179,7 @@ def embedded(name: str, document: str, alt: str) -> nodes.raw:
 
 
 def lines(found: tuple[Row, ...]) -> Iterator[str]:
-    """The table, and the sections."""
+    """Insert the table and the sections."""
     for place, (machine, places) in enumerate(evidence.by_machine(row.effect for row in found).items()):
         yield from table([found[place] for place in places], machine, OTHERS if place else NEWEST)
     for row in found:
@@ -202,7 +201,7 @@ def table(found: list[Row], machine: str, caption: str) -> Iterator[str]:
 
 
 def cells_of(row: Row) -> tuple[str, ...]:
-    """A row's cells past the first, as reST."""
+    """Return a row's cells after the first one, as reST."""
     evidence = ", ".join(f":doc:`{study} </results/{study}>`" for study in row.evidence)
     return (row.use, row.avoid, " ".join(row.effect.split()), evidence)
 

@@ -1,7 +1,7 @@
-"""The packages of loadtests and their imports, for tests/test_architecture.py and docs/architecture.rst.
+"""Find the packages of loadtests and their imports, for tests/test_architecture.py and docs/architecture.rst.
 
-import-linter's layers cannot say this: it refuses a package and its subpackage (records.run, hosts.agent) in different
-layers.
+import-linter can't express these layers, because it refuses a package and its subpackage (records.run, hosts.agent) in
+different layers.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ PACKAGE = Path(__file__).resolve().parents[2] / "loadtests"
 
 
 class Layer(NamedTuple):
-    """Packages (or single modules) that import lower layers, and not each other."""
+    """Packages (or single modules) that import lower layers, but not each other."""
 
     packages: tuple[str, ...]
     what: str
 
 
-# From the top to the bottom. Each imports only from below itself.
+# From the top to the bottom. Each layer imports only from lower layers.
 LAYERS = (
     Layer(("__main__", "installed"), "the way in"),
     Layer(("cli",), "registers the commands; exit codes"),
-    Layer(("commands",), "a file a command: its options, one call, what is printed"),
+    Layer(("commands",), "a file a command: its options, one call, its output"),
     Layer(("cluster",), "the master and the workers of a load in several parts, as programs"),
-    Layer(("profile", "hosts.agent"), "what a server does with its time; what runs on other hosts"),
+    Layer(("profile", "hosts.agent"), "how a server uses its time; programs on other hosts"),
     Layer(("measure", "report"), "makes runs; reports on them. Neither knows the other: a run folder is between"),
     Layer(
         ("serve", "engines"),
-        "servers up, healthy, checked against the contract; the programs that make the load, here and on other hosts",
+        "servers up, healthy, checked against the contract; the programs that generate load, on this host and others",
     ),
     Layer(("hosts",), "the machines that servers and services run on"),
     Layer(("observe",), "processes, the machine, other load on it"),

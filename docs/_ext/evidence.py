@@ -15,14 +15,14 @@ PAGES = ("doc", "ref")
 
 
 def figures(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the role and the request of each figure of a committed run in a text."""
+    """Yield the role and the request of each figure in a text."""
     for role, request in FIGURE.findall(text):
         if role not in PAGES and role not in ("share", "core-share"):
             yield role, " ".join(request.split())
 
 
 def runs(text: str) -> list[Reference]:
-    """Return the newest run of each study that a text takes figures from."""
+    """Return the newest run of each study whose figures a text contains."""
     studies = dict.fromkeys(matched(OF_A_RUN, request)["study"] for _, request in figures(text))
     return [REFERENCES.studies[study][0] for study in studies if study in REFERENCES.studies]
 

@@ -1,7 +1,9 @@
-"""The explorer: every figure of the committed summary.csv's in one static page, drawn by Vega-Lite in the browser.
+"""Create the explorer, a static page with every figure of the committed summary.csv files.
 
-vl-convert brings Vega-Lite, Vega and vega-embed with it, in the version that draws all other charts; the build writes
-them to _static, so the page loads nothing from the network.
+Vega-Lite draws them in the browser.
+
+vl-convert contains Vega-Lite, Vega and vega-embed in the version that draws all other charts. The build writes them to
+_static, so the page doesn't load anything from the network.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ FORM = """
 
 
 def data(references: References) -> dict[str, Any]:
-    """All rows of all runs, the newest of a study first: the figures by metric, each with the ends of its interval."""
+    """Return all rows of all runs, with a study's newest run first.
+
+    The figures are by metric, each with the ends of its interval.
+    """
     runs = {run.name: run for runs in references.studies.values() for run in runs}
     metrics: dict[str, tuple[str, str, bool]] = {}
     for run in runs.values():
@@ -79,14 +84,14 @@ def about(run: Reference, references: References, metrics: dict[str, Any]) -> di
 
 
 def body(references: References, scripts: str) -> str:
-    """The page's form, data and scripts, which are in the folder ``scripts``."""
+    """Insert the page's form, data and scripts. The scripts are in the folder ``scripts``."""
     text = json.dumps(data(references)).replace("NaN", "null").replace("</", "<\\/")
     sources = "".join(f'<script src="{scripts}/{name}.js" defer></script>' for name in ("vega", "explorer"))
     return f'{FORM}<script type="application/json" id="explorer-data">{text}</script>{sources}'
 
 
 class Explorer(SphinxDirective):
-    """The form, chart and table."""
+    """Insert the form, the chart and the table."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

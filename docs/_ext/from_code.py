@@ -21,7 +21,7 @@ from loadtests.cli import app as cli
 from loadtests.plan import study as studies
 from loadtests.setups import services
 
-WIDTH = "92"  # columns of a help text: what fits the page
+WIDTH = "92"  # columns of a help text that fit on the page
 
 
 class FromCode(SphinxDirective):
@@ -36,7 +36,7 @@ class FromCode(SphinxDirective):
 
 
 class Setups(FromCode):
-    """A section for each setup: the description in its file, and the file."""
+    """Insert a section for each setup: the description in its file, and the file."""
 
     def lines(self) -> Iterator[str]:
         for setup in setups.known().values():
@@ -55,14 +55,14 @@ class Setups(FromCode):
 
 
 class Architecture(FromCode):
-    """The packages in their layers, with their imports."""
+    """Insert the packages in their layers, with their imports."""
 
     def lines(self) -> Iterator[str]:
         return architecture.picture()
 
 
 class Services(FromCode):
-    """A line for each service: the description in its file, and the setups that need it."""
+    """Insert a line for each service: the description in its file, and the setups that need it."""
 
     def lines(self) -> Iterator[str]:
         for service in services.known().values():
@@ -74,7 +74,7 @@ class Services(FromCode):
 
 
 class Fairness(FromCode):
-    """A section for each concern of settings: the reason, and the setups with each value."""
+    """Insert a section for each topic of settings: the reason, and the setups with each value."""
 
     def lines(self) -> Iterator[str]:
         todays = (setup for setup in setups.known().values() if not setup.stack)
@@ -88,7 +88,7 @@ class Fairness(FromCode):
 
 
 class Commands(FromCode):
-    """A section for each command, with its help text."""
+    """Insert a section for each command, with its help text."""
 
     def lines(self) -> Iterator[str]:
         for name in sorted(command_names()):
@@ -97,7 +97,7 @@ class Commands(FromCode):
 
 
 class Studies(FromCode):
-    """A section for each included study: its question, and its file."""
+    """Insert a section for each included study: its question, and its file."""
 
     def lines(self) -> Iterator[str]:
         for name in studies.names():
@@ -107,7 +107,7 @@ class Studies(FromCode):
 
 
 class Reasons(FromCode):
-    """The table of reasons for invalid and doubtful trials."""
+    """Insert the table of reasons for invalid and doubtful trials."""
 
     def lines(self) -> Iterator[str]:
         yield from [".. list-table::", "   :header-rows: 1", "   :widths: 15 12 36 37", ""]

@@ -89,8 +89,10 @@ def study_page(runs: list[Reference]) -> str:
 
 
 def digest(page: Page) -> Page:
-    """Return the part of a run's report for its study's page: verdicts, charts, invalid and skipped trials, and the
-    command to repeat it."""
+    """Return the part of a run's report for its study's page.
+
+    It has verdicts, charts, invalid and skipped trials, and the commands to repeat the run.
+    """
     parts = tuple(part for section in page.sections if (part := _shown(section)))
     return dataclasses.replace(page, title="What was found", question="", sections=parts)
 
@@ -131,8 +133,10 @@ class FromResults(SphinxDirective):
 
 
 class ReferenceStudies(FromResults):
-    """A row for each study that is named and has a reference run, or without a name for each that no other table of the
-    page names: when it was answered, and what the answer is."""
+    """Insert a row with date and answer for each named study with a reference run.
+
+    Without names, insert the studies that no other table of the page names.
+    """
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -158,7 +162,7 @@ class ReferenceStudies(FromResults):
 
 
 class ReferenceProfiles(FromResults):
-    """The pages of the committed profiles."""
+    """Insert the pages of the committed profiles."""
 
     def lines(self) -> Iterator[str]:
         if not REFERENCES.profiles:
@@ -169,7 +173,7 @@ class ReferenceProfiles(FromResults):
 
 
 class RepetitionOf2016(FromResults):
-    """The figures of the load test of 2016 and of its repetition on the same stack."""
+    """Insert the figures of the load test of 2016 and of its repetition on the same stack."""
 
     def lines(self) -> Iterator[str]:
         if repetition.STUDY not in REFERENCES.studies:
@@ -182,7 +186,7 @@ class RepetitionOf2016(FromResults):
 
 
 class RunChart(FromResults):
-    """A chart of the newest run of a study: ``STUDY CHART``."""
+    """Insert a chart of a study's newest run: ``STUDY CHART``."""
 
     required_arguments = 2
 
@@ -198,7 +202,7 @@ class RunChart(FromResults):
 
 
 class Machines(FromResults):
-    """A row for each machine, with the studies whose newest run it made."""
+    """Insert a row for each machine, with the studies whose newest run it made."""
 
     def lines(self) -> Iterator[str]:
         made: dict[str, list[str]] = {}
@@ -211,7 +215,7 @@ class Machines(FromResults):
 
 
 class SimulationTables(SphinxDirective):
-    """The tables in docs/statistics, which the simulation of the statistics wrote."""
+    """Insert the tables in docs/statistics, which the simulation of the statistics wrote."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

@@ -30,12 +30,12 @@ TYPES = {
     "trial": (Trial, "A file in trials/."),
     "recipe": (Recipe, "A recipe of an origin."),
 }
-WITH_NUMBER = ("run", "trial")  # of their schema
+WITH_NUMBER = ("run", "trial")  # title and description of their schema
 Table = inspect.DataclassType | inspect.StructType
 
 
 class FieldsOf(SphinxDirective):
-    """The fields of a type, ``module:Name``, and of the types in it.
+    """Insert the fields of a type, ``module:Name``, and of the types in it.
 
     With the option ``bounds``, for files that people write, it also shows the allowed values and the defaults.
     """
@@ -97,7 +97,7 @@ def schema(name: str) -> dict[str, Any]:
     found = summary() if kind is None else msgspec.json.schema(kind, schema_hook=lambda _: {"type": "object"})
     if reference := found.pop("$ref", None):
         found = {**found["$defs"].pop(reference.rpartition("/")[2]), "$defs": found["$defs"]}
-    if name == "run":  # which holds a test's work and pace as keys of one table
+    if name == "run":  # a class that has a test's work and pace as keys of one table
         found["$defs"]["Test"] = {"type": "object", "description": "A test: the keys of its work and of its pace."}
     if name in WITH_NUMBER:
         found["properties"] = {"schema": {"const": SCHEMA}, **found["properties"]}

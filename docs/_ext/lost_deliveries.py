@@ -1,7 +1,7 @@
 """Test whether two setups lose deliveries in different shares of their trials.
 
-Losses come in bursts, so deliveries of one trial depend on each other. Trials don't: Fisher's exact test counts the
-trials that lost some.
+Losses come in bursts, so the deliveries of a trial depend on each other. Trials are independent, so Fisher's exact test
+counts the trials with losses.
 """
 
 from __future__ import annotations

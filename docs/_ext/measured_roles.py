@@ -1,4 +1,4 @@
-"""Roles that take a figure from the newest reference run of a study.
+"""Define roles for figures from the newest reference run of a study.
 
     :ratio:`STUDY LABEL TEST [METRIC] [against OTHER] [is VERDICT]`    ×0.35 (×0.30 to ×0.42)
     :measured:`STUDY LABEL TEST [METRIC]`                              1,905 requests/s (1,421 to 2,499)
@@ -59,7 +59,7 @@ OF_A_PROFILE = re.compile(r"(?P<setup>\S+) (?P<role>[^\s:]+)(?: at (?P<path>[^\s
 
 
 class Figure(SphinxRole):
-    """A figure, as a link to the page it comes from."""
+    """A figure, as a link to the page that it comes from."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         try:
@@ -107,7 +107,7 @@ class OfRun(Figure):
 
 
 class RatioRole(OfRun):
-    """A setup against the baseline or another setup, with the interval, checked against the claimed verdict."""
+    """Compare a setup with the baseline or another setup, with the interval, and check the claimed verdict."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         found = compared(results, request["label"], request["test"], metric, request["other"])
@@ -121,7 +121,7 @@ class RatioRole(OfRun):
 
 
 class MeasuredRole(OfRun):
-    """A setup's own figure with its unit and interval."""
+    """Return a setup's own figure with its unit and interval."""
 
     def figure(self, results: Results, metric_name: str, request: re.Match[str]) -> str:
         found = results.estimate(request["label"], request["test"], metric_name)
@@ -133,7 +133,7 @@ class MeasuredRole(OfRun):
 
 
 class LossRole(OfRun):
-    """The share of failed requests or lost deliveries, by a function of the trials."""
+    """Return the share of failed requests or lost deliveries, with a function of the trials."""
 
     def __init__(self, share: Callable[[Sequence[Trial]], float]) -> None:
         self._share = share
@@ -146,7 +146,7 @@ class LossRole(OfRun):
 
 
 class LostDifferenceRole(OfRun):
-    """The verdict on the lost deliveries of two setups, checked against the claimed one."""
+    """Return the verdict on the lost deliveries of two setups, and check the claimed verdict."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         if not request["other"]:
@@ -158,7 +158,7 @@ class LostDifferenceRole(OfRun):
 
 
 class ColumnRole(OfRun):
-    """A count of trials, as in a column of a table."""
+    """Return a count of trials, like in a column of a table."""
 
     def __init__(self, counted: TrialCount) -> None:
         self._counted = counted
@@ -171,7 +171,7 @@ class ColumnRole(OfRun):
 
 
 class ShareRole(Figure):
-    """The share of a category in the CPU time of a role, by the newest profile of the setup."""
+    """Return the share of a category in a role's CPU time, from the setup's newest profile."""
 
     def found(self, request: str) -> tuple[str, str]:
         parts = matched(OF_A_PROFILE, request)
@@ -197,7 +197,10 @@ def matched(pattern: re.Pattern[str], request: str) -> re.Match[str]:
 
 
 def compared(results: Results, label: str, test: str, metric: str, other: str | None) -> Comparison:
-    """A setup against the baseline, as in the report; against others, or in other metrics, one comparison by itself."""
+    """Compare a setup with the baseline, like in the report.
+
+    With other setups or metrics, it is a single comparison.
+    """
     known = results.comparisons.get((label, test, metric))
     other = other or results.baseline_of(label)
     found = known if known and known.baseline == other else None
@@ -213,7 +216,7 @@ def compared(results: Results, label: str, test: str, metric: str, other: str | 
 
 
 class DowntimeRole(OfRun):
-    """The mean downtime of a deployment, with Student's interval. Fewer than five trials are an error."""
+    """Return the mean downtime of a deployment, with Student's interval. Fewer than five trials are an error."""
 
     def figure(self, results: Results, metric: str, request: re.Match[str]) -> str:
         trials = results.cells[request["label"], request["test"]].valid
@@ -227,7 +230,7 @@ class DowntimeRole(OfRun):
 
 
 class CoreShareRole(Figure):
-    """The share of a core that requests at a rate take, by their CPU time in a test."""
+    """Return the share of a core that requests at a rate use, based on their CPU time in a test."""
 
     def found(self, request: str) -> tuple[str, str]:
         study, label, test, rate = request.split()

@@ -1,9 +1,8 @@
 """Write the parts of README that come from the committed runs: a study's answer and the advice.
 
 An answer is in a code block below ``<!-- answer of STUDY -->``, and the table of advice between ``<!-- advice -->`` and
-``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes both again, with the chart in
-docs/choosing.svg and the model that ``run --app`` uses. A test and the build ask for it if a newer run has other
-figures.
+``<!-- end -->``. ``PYTHONPATH=. python docs/_ext/readme.py`` writes both again, with the chart in docs/choosing.svg and
+the model that ``run --app`` uses. A test and the build fail if a newer run has other figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make the model of the newest committed runs: the CPU time that each server adds, and its predictions."""
+"""Make the model from the newest committed runs: the CPU time that each server adds, and predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.plan.kinds.requests import RPS
 
 STUDY, TEST = "matrix", "throughput"
 HELD_OUT = "techempower"
-# For each study: the view that the model is made from, and the views that it predicts.
+# For each study: the view from which the model is made, and the views that it predicts.
 HELD_OUT_TESTS = {
     HELD_OUT: ("json", ["db", "fortunes", "queries", "updates"]),
     "view-cpu": ("none", ["cpu-1", "cpu-5", "cpu-20", "cpu-50"]),

@@ -1,4 +1,4 @@
-"""The committed runs of a build, by study, the newest first."""
+"""Find the committed runs for a build, by study and with the newest first."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class References:
 
     @cached_property
     def folders(self) -> list[Path]:
-        """All reference folders, the newest first."""
+        """Return all reference folders, with the newest first."""
         return sorted((path for path in self.folder.glob("reference-*") if path.is_dir()), reverse=True)
 
     @cached_property
@@ -146,4 +146,4 @@ def _missing(path: Path, page: Page) -> Iterator[str]:
     return (part for part in needed if not (path / part).exists())
 
 
-REFERENCES = References(RESULTS)  # of this build
+REFERENCES = References(RESULTS)  # the committed runs of this build

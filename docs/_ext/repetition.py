@@ -15,7 +15,7 @@ from loadtests.plan.times import ANSWERS
 from loadtests.records import Trial
 
 STUDY = "2016-stack"
-# As read off the report's charts.
+# These values are read from the report's charts.
 NO_BAR = "not in the chart"
 ORIGINAL = {
     "2016-gunicorn": ("2 ms", "3 ms", "3 ms", "10 ms", "6,950 to 7,200"),
@@ -23,19 +23,19 @@ ORIGINAL = {
     "2016-daphne-ipc": (NO_BAR, NO_BAR, NO_BAR, NO_BAR, "375, falling to 80"),
 }
 PERCENTILES = ("p50", "p90", "p95", "p99")
-SECONDS = 5  # the report counts requests per this time
-HEADINGS = ("Setup", "Figure", "2016", "Its tool here", "What users would have felt")
+SECONDS = 5  # the report counts requests in intervals of this time
+HEADINGS = ("Setup", "Figure", "2016", "Its tool here", "The users' response times")
 
 
 def table(results: Results) -> Iterator[str]:
-    """The reST of the table."""
+    """Return the table as reST."""
     yield from [".. list-table::", "   :header-rows: 1", "   :widths: 20 26 18 18 18", ""]
     for row in (HEADINGS, *rows(results)):
         yield from (f"   {'  ' if place else '* '}- {cell}" for place, cell in enumerate(row))
 
 
 def rows(results: Results) -> Iterator[tuple[str, ...]]:
-    """A row for each figure of each setup that was measured."""
+    """Yield a row for each figure of each measured setup."""
     for setup, original in ORIGINAL.items():
         if setup not in results.labels:
             continue
@@ -56,13 +56,13 @@ def rows(results: Results) -> Iterator[tuple[str, ...]]:
 
 
 def reported(trials: Sequence[Trial], percentile: str) -> str:
-    """The tool's figure: from the actual send, of good answers, in whole milliseconds."""
+    """Return the tool's figure: from the actual send, only successful answers, in whole milliseconds."""
     found = [trial.result.service_time_ms.get(percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
 
 def experienced(trials: Sequence[Trial], percentile: str) -> str:
-    """From the intended send, of all requests, failed ones being infinitely slow."""
+    """Return the figure from the intended send, of all requests. Failed requests count as infinitely slow."""
     found = [ANSWERS.percentile(trial.result, percentile) for trial in trials if trial.result]
     return _ms([one for one in found if one is not None])
 
@@ -73,7 +73,7 @@ def _ms(found: Sequence[float]) -> str:
 
 
 def failed(trials: Sequence[Trial]) -> str:
-    """The share that failed."""
+    """Return the share of failed requests."""
     share = failed_share(trials)
     return DASH if not trials else percent(share) if share else "none"
 
@@ -83,7 +83,7 @@ def falling(trials: Sequence[Trial]) -> str:
     results = [trial.result for trial in trials if trial.result]
     if not results:
         return DASH
-    # Without the grace period that may follow.
+    # The grace period that may follow isn't included.
     timelines = [[one.ok for one in found.timeline if one.t < found.duration_s] for found in results]
     first = fmean(sum(seconds[:SECONDS]) for seconds in timelines)
     last = fmean(sum(seconds[-SECONDS:]) for seconds in timelines)

@@ -14,7 +14,7 @@ from loadtests.setups import Setup
 
 @dataclasses.dataclass(frozen=True)
 class Concern:
-    """A topic of settings: the reason for their values, and their names, with the program's name where ambiguous."""
+    """A topic of settings: the reason for their values, and their names, with the program's name if necessary."""
 
     title: str
     why: str
@@ -44,8 +44,8 @@ CONCERNS = (
     ),
     Concern(
         "Processes and threads",
-        "``WORKERS`` and ``THREADS``, with each server's option names. If ``THREADS`` is missing, it has no "
-        "meaning: a sync or gevent worker has one thread, and under ASGI Django uses as many threads as requests "
+        "``WORKERS`` and ``THREADS``, with each server's option names. Without ``THREADS``, a setup doesn't use "
+        "it: a sync or gevent worker has one thread, and under ASGI Django uses as many threads as requests "
         "need. nginx has a worker for each CPU that the setup may use, and Apache has four processes for clients. "
         "Neither runs Django.",
         "--workers --threads --processes --worker-class --blocking-threads --enable-threads --gevent "
@@ -114,7 +114,7 @@ CONCERNS = (
         "--shutdown-timeout --die-on-term --disable-reloading max_requests max_requests_jitter",
     ),
     Concern(
-        "Where it listens, and its files",
+        "Its address and files",
         "The program that clients connect to listens on ``BIND`` and ``PORT``, and the programs behind it on Unix "
         "sockets. Files are in ``RUN_DIR``, in memory. Gunicorn gets a configuration file of this project, because "
         "otherwise it would read the file of the served project.",

@@ -15,7 +15,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import ratio
 from loadtests.plan.cost_unit import CPU
 
-Logs = Mapping[tuple[str, str], float]  # of ratios, by label and test
+Logs = Mapping[tuple[str, str], float]  # ratios by label and test
 
 
 def logs_of(results: Results, without: Sequence[str] = ()) -> Logs:
@@ -38,7 +38,7 @@ def left_out_errors(machines: Sequence[Logs]) -> list[float]:
 
 
 class Transfer(FromResults):
-    """A row for each named study, with the errors of its predicted ratios.
+    """Insert a row for each named study, with the errors of its predicted ratios.
 
     The option ``without`` leaves out setups whose code changed between the runs.
     """

@@ -93,7 +93,7 @@ def _steps() -> list[float]:
 
 
 def _points(measured_to_ms: float) -> Iterator[dict[str, Any]]:
-    """The curves. The solid part ends at the longest measured view."""
+    """Draw the curves. Their solid part ends at the longest measured view."""
     steps = _steps()
     for label in [*shown(), models.BASELINE]:
         kind = palette.kind("wsgi" if label == models.BASELINE else interface(label))
@@ -107,7 +107,7 @@ def _points(measured_to_ms: float) -> Iterator[dict[str, Any]]:
 
 
 def _many_queries() -> Iterator[dict[str, Any]]:
-    """The band of ASGI, from views without queries to the held-out view with the largest growth."""
+    """Draw the band of ASGI, from views without queries to the held-out view with the largest growth."""
     asgi = [label for label in shown() if interface(label) == "asgi"]
     for ms in _steps():
         low = min(model().relative(label, ms, model().asgi_growth).low for label in asgi)
@@ -121,7 +121,7 @@ def _colour() -> alt.Color:
 
 
 def _names(x: alt.X, y: alt.Y) -> Iterator[Any]:
-    """The names of the curves, next to them, and the meaning of lines and dots."""
+    """Draw the names of the curves next to them, and the meaning of lines and dots."""
     top, bottom = (model().relative(label, 0.17) for label in ("granian-wsgi", "mod_wsgi-express"))
     asgi = model().relative("uvicorn", 0.17)
     names = [
@@ -161,7 +161,7 @@ class ViewWorthDirective(SphinxDirective):
     """Insert the chart, the table or the errors of the prediction."""
 
     required_arguments = 1
-    optional_arguments = 1  # the study of the errors
+    optional_arguments = 1  # the study whose errors are shown
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()

@@ -1,13 +1,13 @@
 """Find the cells that may be the best: a set that includes the true best with 95% confidence.
 
-The cell that looks best was selected by its figure, which is therefore biased. Every cell is therefore kept unless
-another is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7,
-1965). With the same confidence, no cell is further behind the true best than its ``worst`` (Hsu, *Constrained
-simultaneous confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
+The cell that looks best was selected by its figure, so that figure is biased. So every cell is kept unless another one
+is significantly better (Gupta, *On some multiple decision (selection and ranking) rules*, Technometrics 7, 1965). With
+the same confidence, no cell is further behind the true best than its ``worst`` (Hsu, *Constrained simultaneous
+confidence intervals for multiple comparisons with the best*, Annals of Statistics 12, 1984).
 
 Cells are compared within common blocks, with the noise of each (``moderated``). With a common noise, one in eight
-sweeps would drop a best cell that is three times noisier. The level is divided with Bonferroni's method. Effects come
-from the model cell plus block, so a cell that misses blocks has a place too.
+sweeps would drop the best cell if it is three times noisier than the others. The intervals are adjusted with
+Bonferroni's method. Effects come from the model cell plus block, so a cell that misses blocks has a place too.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from loadtests.analyse.trimmed import SAME, Array
 
 @dataclass(frozen=True)
 class Place:
-    """A cell against the best: ``ratio`` to the one that looks best, ``worst`` possible ratio to the true best (0 or
-    infinite where unknown), and ``may_be_best``: no other cell is significantly better."""
+    """A cell compared with the best.
+
+    ``ratio`` is its ratio to the cell that looks best, and ``worst`` its worst possible ratio to the true best (0 or
+    infinite if unknown). ``may_be_best`` means that no other cell is significantly better.
+    """
 
     ratio: float
     worst: float
@@ -41,9 +44,11 @@ def places(
     confidence: float = CONFIDENCE,
     bounds: Bounds | None = None,
 ) -> dict[str, Place]:
-    """The place of each cell with a value; ``samples`` are logarithms by block, some of them lower ``bounds``.
+    """The place of each cell that has a value.
 
-    Without common blocks, or with one, all may be the best.
+    ``samples`` are logarithms by block. ``bounds`` are the blocks with lower bounds.
+
+    With one common block or none, every cell may be the best.
     """
     known = {label: sample for label, sample in samples.items() if sample}
     if not known:
@@ -70,7 +75,10 @@ def ranked(samples: Mapping[str, Sample], more_is_better: bool) -> list[str]:
 
 
 def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
-    """Bounds of how far the row's cell is ahead of the column's, each wrong with probability ``error``."""
+    """Return the limits of the difference between the row's and the column's cell.
+
+    Each is wrong with probability ``error``.
+    """
     low, high = (np.zeros((len(row.samples), len(row.samples))) for _ in range(2))
     for (i, one), (j, other) in combinations(enumerate(row.samples), 2):
         pair = row.between(other, one)
@@ -84,7 +92,7 @@ def _ahead(row: Row, sign: float, error: float) -> tuple[Array, Array]:
 
 
 def _effects(known: Mapping[str, Sample]) -> Array:
-    """Each cell's effect, of the model cell plus block."""
+    """Estimate each cell's effect with the model cell plus block."""
     blocks = sorted({block for sample in known.values() for block in sample})
     rows = [
         (i, blocks.index(block), value) for i, sample in enumerate(known.values()) for block, value in sample.items()

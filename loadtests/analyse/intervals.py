@@ -1,18 +1,21 @@
 """Confidence intervals for means over blocks, simultaneous over all comparisons of a study.
 
-The figures are logarithms, so means are geometric; from ``trimmed.ENOUGH`` blocks on they are trimmed. The interval:
+The figures are logarithms, so means are geometric. They are trimmed if there are at least ``trimmed.ENOUGH`` blocks.
+There are two kinds of intervals:
 
-- Where the noise of both setups is known from the whole test (``moderated``): Student's t with the degrees of freedom
-  of the summed variances (Satterthwaite, *An approximate distribution of estimates of variance components*, Biometrics
+- If the noise of both setups is known from the whole test (``moderated``): Student's t with the degrees of freedom of
+  the summed variances (Satterthwaite, *An approximate distribution of estimates of variance components*, Biometrics
   Bulletin 2, 1946).
-- Else, from the sample alone: Student's t; for a trimmed mean a studentised bootstrap from the normal distribution. Ten
-  blocks are too few to draw from, and a percentile bootstrap cannot leave the range of the data.
+- Otherwise, from the sample only: Student's t, or for a trimmed mean a studentised bootstrap from the normal
+  distribution. Ten blocks are too few to draw samples from, and a percentile bootstrap cannot leave the range of the
+  data.
 
 The distribution of the noise matters little: heavy tails make the intervals wider rather than too narrow, and the log
-ratio of equal setups is symmetric whatever their noise.
+ratio of equal setups is symmetric whatever distribution their noise has.
 
-Each interval has the level of Bonferroni, so that all hold together with 95%, however they correlate. Holm's procedure
-would gain nothing, because each comparison keeps a claim that would be false: a difference either way, or equivalence.
+Each interval has Bonferroni's level, so that all of them hold together with 95%, however they correlate. Holm's
+procedure would gain nothing, because each comparison keeps a claim that would be false: a difference either way, or
+equivalence.
 """
 
 from __future__ import annotations
@@ -50,13 +53,13 @@ class Interval:
 
 
 def simultaneous(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) -> list[Interval]:
-    """An interval for the mean of each sample; together they hold with ``confidence``."""
+    """Return an interval for the mean of each sample. Together they hold with ``confidence``."""
     error_each = (1 - confidence) / max(1, len(samples))
     return [by_itself(sample, error_each) for sample in samples]
 
 
 def alone(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
-    """The unadjusted interval for the mean of one sample."""
+    """Return the unadjusted interval for the mean of one sample."""
     return by_itself(values, 1 - confidence)
 
 
@@ -74,7 +77,7 @@ def by_itself(values: Sequence[float], error: float) -> Interval:
 
 
 def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
-    """The interval where the noise is known from elsewhere."""
+    """Return the interval if the noise is known from other setups."""
     sample = np.array(values, dtype=float)
     outside = trimmed.cut_of(len(sample))
     if len(sample) < 2 or not trimmed.finite(sample, outside):
@@ -85,13 +88,13 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
 
 
 def opened(interval: Interval, below: bool, above: bool) -> Interval:
-    """The interval, open at an end where the figure is a bound."""
+    """Return the interval, which is open at an end at which the figure is a bound."""
     low, high = -inf if below else interval.low, inf if above else interval.high
     return replace(interval, low=low, high=high)
 
 
 def around(centre: float, reach: float, method: str) -> Interval:
-    """``reach`` to either side of the centre."""
+    """Return the interval that extends by ``reach`` to both sides of the centre."""
     return Interval(centre, centre - reach, centre + reach, method)
 
 

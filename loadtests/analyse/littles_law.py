@@ -35,10 +35,10 @@ class Concurrency:
 class Waiting:
     """A setup in a test in which each request waits for an origin of constant latency. Rates are per second.
 
-    ``own`` is the setup's concurrency, ``effective`` that or the test's connections if fewer. ``service_s`` is the
-    origin's mean service time, ``sent`` the rate sent (None in a closed loop), ``measured`` the rate of ``answers``
-    answered well with ``cpu_cores``, ``grew_mb`` the growth of memory from rest to peak. Threads still work on
-    ``given_up`` requests, so the arithmetic does not hold for them.
+    ``own`` is the setup's concurrency. ``effective`` is the smaller one of this and the test's connections.
+    ``service_s`` is the origin's mean service time, ``sent`` the rate sent (None in a closed loop), ``measured`` the
+    rate of successful ``answers``, which needed ``cpu_cores``, and ``grew_mb`` the growth of memory from rest to peak.
+    Threads still work on ``given_up`` requests, so the arithmetic doesn't hold for them.
     """
 
     label: str
@@ -72,7 +72,7 @@ class Waiting:
 
     @property
     def tolerance(self) -> float:
-        """The relative difference allowed: a rate is known no better than its count."""
+        """The allowed relative difference. A rate is only as accurate as its count."""
         return max(AGREES, ERRORS_OF_CHANCE / sqrt(self.answers)) if self.answers else 1.0
 
     @property
@@ -129,7 +129,7 @@ def _steady(trial: Trial) -> OriginObservation | None:
 
 
 def _sent(result: Result) -> float:
-    """The rate really sent: random arrivals differ from the nominal rate."""
+    """Return the rate that was sent. Random arrivals differ from the nominal rate."""
     return result.planned / result.duration_s
 
 

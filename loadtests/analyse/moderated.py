@@ -1,15 +1,16 @@
-"""The noise of each setup, from few blocks, moderated by the noise of the others on the same machine.
+"""Estimate the noise of each setup from few blocks, moderated by the noise of the other setups on the same machine.
 
-The logarithm of a figure is setup plus block plus noise, with a noise for each setup. The difference of two setups in a
-block has the noise of both and no block effect, so the variances of all such differences give each setup's own (Grubbs,
-*On estimating precision of measuring instruments and product variability*, Journal of the American Statistical
-Association 43, 1948). With four blocks these are guesses. So each is moderated towards the common variance, the more so
-the more alike they are, as for genes measured on a few chips (Smyth, *Linear models and empirical Bayes methods for
-assessing differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology
-3, 2004).
+In the model, the logarithm of a figure is the sum of a setup's effect, a block's effect and noise. Each setup has its
+own noise. The difference of two setups in a block has the noise of both and no block effect, so the variances of all
+such differences determine the variance of each setup (Grubbs, *On estimating precision of measuring instruments and
+product variability*, Journal of the American Statistical Association 43, 1948). With four blocks these estimates are
+inaccurate, so each is moved towards the common variance. The more alike the variances are, the further they move, as
+with genes that were measured on a few chips (Smyth, *Linear models and empirical Bayes methods for assessing
+differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004).
 
-A noisy setup does not profit from quiet ones: the added degrees of freedom are capped, and the larger of own and
-moderated variance counts. One variance for all would triple the errors of studies with a noisy baseline.
+A noisy setup does not profit from quiet ones: the added degrees of freedom are limited, and the larger one of the
+setup's variance and the moderated variance counts. A single variance for all setups would triple the errors of studies
+with a noisy baseline.
 
 Setups can also share noise: within a block, all ASGI setups are slower than all WSGI setups, and in the next block the
 opposite is true. The variance of each setup doesn't contain all of this noise, but the ratios of a pair do. So
@@ -29,14 +30,14 @@ from loadtests.analyse import trimmed
 from loadtests.analyse.trimmed import SAME, Array
 
 MIN_BLOCKS = 3
-MIN_SETUPS = 3  # of two, either could be the noisy one
+MIN_SETUPS = 3  # with two setups, either could be the noisy one
 # The largest weight of the others' noise, in degrees of freedom. With more, simulated studies of a baseline that is
 # three times noisier are wrong in 6 to 8% of cases instead of 5%.
 MAX_PRIOR = 4.0
 # The weight of the prediction for a pair, in degrees of freedom. With 3, simulated studies of four blocks in which two
 # families of setups share noise are wrong in more than 5% of cases.
 PREDICTION = 2.0
-FLOOR = 1e-4  # of the typical variance; smaller ones do not inform their spread (as in limma)
+FLOOR = 1e-4  # share of the typical variance; smaller variances don't inform their spread (as in limma)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
     The rows ``alike`` are one setup and share one noise.
 
     Returns:
-        The noise, or None if there are too few blocks or setups, or all figures change together exactly.
+        The noise, or None if there are too few blocks or setups, or if all figures change together exactly.
     """
     known: list[Noise | None] = [None] * len(values)
     rows = [row for row, own in enumerate(values) if np.isfinite(own).sum() >= MIN_BLOCKS]
@@ -71,7 +72,7 @@ def noises(values: Array, alike: Collection[int] = ()) -> list[Noise | None]:
         return known
     count = len(rows)
     blocks = np.isfinite(values[rows]).sum(axis=1)
-    # A setup's part in differences to the others is known a little worse than its sum with them.
+    # A setup's part of the differences is known slightly less well than its sum with the other setups.
     freedoms = np.array([trimmed.scale(int(one)).freedom for one in blocks]) * (count - 2) / (count - 1)
     prior, common = _prior(own, float(np.mean(freedoms)), min(float(np.median(blocks)) - 2, MAX_PRIOR))
     own = np.maximum(own, 0.0)
@@ -117,9 +118,12 @@ def _variance(values: Array) -> Array:
 
 
 def _prior(own: Array, freedom: float, most: float) -> tuple[float, float]:
-    """Weight (degrees of freedom) and size of the common variance, by the spread of log variances (Smyth, 6.2)."""
+    """Return the weight (degrees of freedom) and size of the common variance.
+
+    Both come from the spread of the log variances (Smyth, 6.2).
+    """
     count = len(own)
-    # From the residuals of setup plus block, never negative.
+    # Estimate it from the residuals of setup plus block. It is never negative.
     observed = ((count - 2) * own + own.mean()) / (count - 1)
     logs = np.log(np.maximum(observed, FLOOR * max(float(np.median(observed)), SAME**2)))
     excess = float(logs.var(ddof=1)) - float(special.polygamma(1, freedom / 2))

@@ -9,7 +9,7 @@ from math import log
 
 @dataclass(frozen=True)
 class Observation:
-    """The value of a metric in a trial of a setup in a block. ``at_least``: it is a lower bound."""
+    """The value of a metric in a trial of a setup in a block. ``at_least`` means that it is a lower bound."""
 
     label: str
     test: str
@@ -20,13 +20,13 @@ class Observation:
 
 
 Sample = dict[int, float]
-"""Block -> natural logarithm of the value; infinite for a percentile that was not reached."""
+"""The natural logarithm of the value by block. It is infinite for a percentile that wasn't reached."""
 Bounds = dict[str, set[int]]
-"""Label -> blocks in which its value is a lower bound."""
+"""The blocks in which a label's value is a lower bound."""
 
 
 class Observations:
-    """Logarithms by test, metric, label and block. ``bounds`` are the blocks with lower bounds.
+    """Logarithms of values by test, metric, label and block. ``bounds`` are the blocks with lower bounds.
 
     Values that aren't positive have no ratio and are left out.
 

@@ -1,6 +1,6 @@
 """Decide whether a setup met the requirements of a test: failures, losses, and a sustained rate.
 
-A rate is judged like a probe of a capacity search without limits on response times: by errors, and by a growing
+A rate is judged like a probe of a capacity search that doesn't limit response times: by errors and by a growing
 backlog. The response times of an overloaded setup aren't meaningful, because they depend on the duration of the test.
 """
 
@@ -17,7 +17,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.objective import MAX_ERRORS, MAX_MISSING
 from loadtests.records import Result, Second, Trial
 
-FAILED = MAX_ERRORS  # the share of failed requests above which the answered ones no longer speak for the setup
+FAILED = MAX_ERRORS  # above this share of failed requests, the answered requests no longer represent the setup
 LOST = MAX_MISSING  # the share of missing deliveries above which a setup loses messages
 GROWTH = 0.01  # a backlog grows if it takes up more than this share of the requests ...
 GROWTH_P = 0.05  # ... steadily (Kendall's rank correlation of backlog and time) ...
@@ -27,7 +27,7 @@ SETTLING = 0.2  # ... after this share of the time, in which connections open
 
 @dataclass(frozen=True)
 class Overload:
-    """A rate that a setup cannot sustain: the ``rate`` requested, the one it ``sustains``, and ``why``."""
+    """A rate that a setup can't sustain: the requested ``rate``, the rate that it ``sustains``, and ``why``."""
 
     rate: float
     sustains: float
@@ -48,7 +48,7 @@ class Standing:
         allowed: The share of requests that may fail.
         lost: The share of lost deliveries.
         unconnected: The share of connections that the setup refused or closed.
-        units: The name of requests.
+        units: The name of requests in messages, such as ``journeys``.
     """
 
     failed: float = 0.0
@@ -129,29 +129,29 @@ def standing(test: Test, trials: Sequence[Trial]) -> Standing:
 
 
 def failed_share(trials: Sequence[Trial]) -> float:
-    """The share of the planned requests that failed or were never answered."""
+    """Return the share of the planned requests that failed or were never answered."""
     results = [trial.result for trial in trials if trial.result]
     planned = sum(result.planned for result in results)
     return sum(sum(result.failed.values()) for result in results) / planned if planned else 0.0
 
 
 def lost_share(trials: Sequence[Trial]) -> float:
-    """The share of the expected deliveries that are missing."""
+    """Return the share of the expected deliveries that are missing."""
     known = [trial.result.deliveries for trial in trials if trial.result and trial.result.deliveries]
     expected = sum(one.expected for one in known)
     return sum(one.missing for one in known) / expected if expected else 0.0
 
 
 def unconnected_share(trials: Sequence[Trial]) -> float:
-    """The share of the connections that were refused, or closed by the server."""
+    """Return the share of the connections that were refused, or closed by the server."""
     known = [trial.result.connections for trial in trials if trial.result and trial.result.connections]
     requested = sum(one.requested for one in known)
-    # One that was lost is opened again, and may be lost again.
+    # A lost connection is opened again, and may be lost again.
     return min(1.0, sum(one.refused + one.lost for one in known) / requested) if requested else 0.0
 
 
 def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
-    """Whether sent minus answered rises steadily, by over 1% of the rate.
+    """Return whether the number of outstanding requests rises steadily, by more than 1% of the rate.
 
     By Little's law the backlog is rate times response time, so this also finds response times that only rise.
     """
@@ -168,7 +168,7 @@ def backlog_grows(timeline: Sequence[Second], rate: float) -> bool:
 
 
 def backlog(timeline: Sequence[Second]) -> list[int]:
-    """The requests in flight at the end of each second."""
+    """Return the requests in flight at the end of each second."""
     in_flight, series = 0, []
     for second in timeline:
         in_flight += second.sent - second.ok - second.errors

@@ -1,4 +1,4 @@
-"""Reading trials: the value of every metric, and the generator's delays and load."""
+"""Read trials: the value of every metric, and the generator's delays and load."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.plan.metrics import Metric
 from loadtests.plan.times import LATE
 from loadtests.records import Result, Trial
 
-ROLES = ("web", "worker", "redis")  # the order they are shown in; other roles follow
+ROLES = ("web", "worker", "redis")  # the order in which they are shown; other roles follow
 
 
 def every(roles: Iterable[str], uncharged: Iterable[str] = ()) -> tuple[Metric, ...]:
@@ -37,13 +37,16 @@ def observations(trial: Trial, test: Test | None = None) -> Iterator[Observation
 
 
 def roles(trials: Iterable[Trial], charged: bool = True) -> list[str]:
-    """The roles of the charged processes, or of the uncharged ones, in the order they are shown."""
+    """Return the roles of the charged or the uncharged processes, in the order in which they are shown."""
     found = {process.role for trial in trials for process in trial.processes if process.charged == charged}
     return [role for role in ROLES if role in found] + sorted(found - set(ROLES))
 
 
 def generator(trial: Trial) -> tuple[float | None, float | None, float | None]:
-    """The generator in a trial: p99 of its scheduling delay and of its reading delay in ms, and its CPU in cores."""
+    """Return the load generator's delays and CPU use in a trial.
+
+    These are the p99 of its scheduling delay and of its reading delay in ms, and its CPU use in cores.
+    """
     result = trial.result
     if result is None:
         return None, None, None
@@ -62,7 +65,7 @@ def generator_cpu(result: Result) -> float | None:
 
 
 def too_few(trials: Iterable[Trial], metric: Metric) -> bool:
-    """Whether a metric is a percentile for which all of these trials have too few requests, messages or events."""
+    """Return whether a metric is a percentile for which all of these trials have too few requests or messages."""
     results = [trial.result for trial in trials if trial.result]
     times = metric.times
     return times is not None and bool(results) and all(times.too_few(result, metric.key) for result in results)
@@ -83,6 +86,6 @@ def delay_note(trial: Trial, metric: Metric) -> str:
 
 
 def requests_by_process(trial: Trial, role: str) -> list[int]:
-    """The number of requests of each process of a role, where counted."""
+    """Return the number of requests of each process of a role, if it was counted."""
     own = [process for process in trial.processes if process.charged and process.role == role]
     return [process.requests for process in own if process.requests is not None]

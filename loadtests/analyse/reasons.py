@@ -1,8 +1,8 @@
-"""The one list of what makes a trial invalid or doubtful, and what to do about each.
+"""List all reasons that make a trial invalid or doubtful, with a remedy for each.
 
-*Invalid*: the figure is not the server's (the generator was saturated, the contract broke, a process died, the clock
-moved). The trial is shown, never averaged in, and repeated once. *Doubtful*: the server's figure, on a disturbed
-machine. It counts, with its flag.
+The figures of an *invalid* trial don't describe the server: the generator was saturated, the contract was broken, a
+process ended, or the clock was changed. Such a trial is shown and repeated once, but isn't part of any mean. The
+figures of a *doubtful* trial describe the server on a disturbed machine. They count, with a flag.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class Severity(str, Enum):
     DOUBTFUL = "doubtful"
 
 
-# The severities, and the responsible side: the setup, the machine or the generator, or neither.
+# The severities, and the responsible side: the setup, the machine, the generator, or none of them.
 SETUPS, MACHINES = (Severity.INVALID, "setup"), (Severity.INVALID, "machine")
 INVALID, DOUBTFUL = (Severity.INVALID, ""), (Severity.DOUBTFUL, "")
 
 
 class Reason(Enum):
-    """Every reason: severity and fault, meaning and remedy. The name is the key in JSON."""
+    """All reasons, each with its severity, responsible side, meaning and remedy. The name is the key in JSON."""
 
     server_did_not_start = (
         SETUPS,
@@ -175,12 +175,11 @@ class Reason(Enum):
 # Flags of older runs that changed no figure. A percentile is reported or it isn't (``loadtests.plan.times.LATE``).
 RETIRED = frozenset({"send_lag_seen"})
 
-# A run that ends with one of the setup's has failed.
+# A run fails if its last trials have one of the setup's reasons.
 SETUPS_OWN, MACHINES_OWN = (frozenset(one for one in Reason if one.whose == whose) for whose in ("setup", "machine"))
 
 
-# The figures of a trial with only such reasons are known, but include more than the setup. They are shown as
-# unverified.
+# The figures of a trial with only these reasons include more than the setup. They are shown as unverified.
 UNVERIFIED = MACHINES_OWN - {Reason.connection_lost, Reason.engine_failed, Reason.clock_jumped}
 
 

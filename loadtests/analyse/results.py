@@ -1,4 +1,4 @@
-"""The results of a run: a cell for each setup and test, estimates and comparisons."""
+"""Compute the results of a run: a cell for each setup and test, estimates and comparisons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from loadtests.records.run.run_record import SetupRecord
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """The trials of one setup in one test; figures are from the valid ones, one for each block."""
+    """The trials of one setup in one test. Figures come from the valid trials, one for each block."""
 
     label: str
     test: str
@@ -45,8 +45,11 @@ class Cell:
 
 
 class Results:
-    """A run, read once. ``labels`` and ``tests`` are in the study's order; ``roles`` are of charged processes,
-    ``uncharged`` of supporting services."""
+    """A run, which is read once.
+
+    ``labels`` and ``tests`` are in the study's order. ``roles`` are the charged processes, ``uncharged`` the supporting
+    services.
+    """
 
     def __init__(self, run: Run) -> None:
         self.record = run.record
@@ -71,7 +74,7 @@ class Results:
         return [label for label in self.labels if self.left_out.isdisjoint({(label, test), (label, None)})]
 
     def labels_without_copy(self, test: str) -> list[str]:
-        """The labels in a test without the A/A copy of the baseline."""
+        """Return the labels in a test without the A/A copy of the baseline."""
         return [label for label in self.labels_in(test) if label != self.aa_copy]
 
     def by_estimate(self, test: Test, metric: Metric) -> list[str]:
@@ -94,7 +97,7 @@ class Results:
         return metric_of(metric).in_words(self.latency(test))
 
     def latency(self, test: str) -> str:
-        """Return the name of the test's times: its own, or service time if its engine measures only that."""
+        """Return the name of the test's times, which is service time if its engine doesn't measure others."""
         found = {trial.result.latency_of for trial in self.trials if trial.test == test and trial.result}
         return "service time" if "service_time" in found else self.test(test).kind.time_name
 
@@ -103,7 +106,7 @@ class Results:
 
     @cached_property
     def aa_copy(self) -> str | None:
-        """The label of the baseline's A/A copy, which gives the noise floor; None without one."""
+        """The label of the baseline's A/A copy, which shows the noise floor, or None."""
         entries = {entry.label: entry for entry in self.study.entries}
         own = entries.pop(self.baseline)
         return next((label for label, one in entries.items() if alike(one, own)), None)
@@ -129,7 +132,7 @@ class Results:
     def compared(
         self, pairs: Sequence[tuple[str, str]], observations: Iterable[Observation], confidence: float = CONFIDENCE
     ) -> list[Comparison]:
-        """Comparisons of (baseline, candidate) by test and metric; one family, adjusted together."""
+        """Comparisons of (baseline, candidate) by test and metric. They are one family and are adjusted together."""
         observations = list(observations)
         found: list[Comparison] = []
         for baseline in dict.fromkeys(baseline for baseline, _ in pairs):
@@ -183,7 +186,7 @@ class Results:
 
     @cached_property
     def unverified_observations(self) -> list[Observation]:
-        """All figures of trials that are unverified: shown, and never ranked, compared or exported."""
+        """All figures of unverified trials. They are shown, but never ranked, compared or exported."""
         return [
             one
             for cell in self.cells.values()
@@ -206,8 +209,10 @@ class Results:
 
     @cached_property
     def comparisons(self) -> dict[tuple[str, str, str], Comparison]:
-        """Every candidate against its baseline, by label, test and metric; adjusted for repeated looks where blocks
-        were added until a goal."""
+        """The comparisons of all candidates with their baselines, by label, test and metric.
+
+        They are adjusted for repeated checks if the run added blocks until it reached a goal.
+        """
         confidence = CONFIDENCE_OF_LOOKS if self.record.goal else CONFIDENCE
         pairs = [(self.baseline_of(label), label) for label in self.candidates]
         found = self.compared(pairs, self.judged, confidence)
@@ -215,7 +220,7 @@ class Results:
 
     @cached_property
     def floors(self) -> dict[tuple[str, str], NoiseFloor]:
-        """The noise floor by test and metric, where the baseline ran twice."""
+        """The noise floor by test and metric, if the baseline ran twice."""
         if self.aa_copy is None:
             return {}
         found = noise_floors(self.judged, self.baseline, self.aa_copy)

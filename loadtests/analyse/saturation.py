@@ -13,7 +13,7 @@ from loadtests.plan.kinds import Test
 from loadtests.records import Trial
 
 FULL = 0.90
-SERVER_ROLES = ("web", "worker", "proxy")  # the others are services, which SERVICES_CORES can move to other cores
+SERVER_ROLES = ("web", "worker", "proxy")  # others are services, which SERVICES_CORES can move to other cores
 
 
 def busy_share(trial: Trial) -> float | None:
@@ -23,14 +23,14 @@ def busy_share(trial: Trial) -> float | None:
     as much as full cores.
 
     Returns:
-        The share, or None if the trial doesn't know the CPU time of all processes.
+        Return the share, or None if the trial doesn't contain the CPU time of all processes.
     """
     result, cores = trial.result, trial.cores.get("servers", ())
     if result is None or not result.ok or not result.duration_s or not cores or not trial.charged:
         return None
     services_apart = set(trial.cores.get("services", cores)) != set(cores)
     own = [one.cpu_s for one in trial.processes if not services_apart or one.role in SERVER_ROLES]
-    # The processes were observed for longer than the load was measured, and did more work.
+    # The processes were observed for longer than the load was measured, so they did more work.
     billed = result.ok if result.billed is None else result.billed
     if not own or not billed:
         return None

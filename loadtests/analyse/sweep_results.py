@@ -1,4 +1,4 @@
-"""The results of a sweep: the place of every cell in every measure, its memory, and the choice."""
+"""Compute the results of a sweep: the place of each cell in each measure, its memory, and the choice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Measure:
 
 
 class SweepResults:
-    """A run of a sweep. ``labels`` are its cells in the study's order."""
+    """A sweep's run. ``labels`` are its cells in the study's order."""
 
     def __init__(self, results: Results, sweep: Sweep) -> None:
         self.results = results
@@ -35,7 +35,7 @@ class SweepResults:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """One for each test of the study."""
+        """One measure for each test of the study."""
         measures = []
         for test in self.results.tests:
             name = self.results.called(test.name, test.decisive.name)
@@ -46,7 +46,7 @@ class SweepResults:
 
     @cached_property
     def places(self) -> dict[Measure, dict[str, Place]]:
-        """Every cell's place in every measure; all hold together with 95%."""
+        """The place of each cell in each measure. All of them hold together with 95%."""
         table = Observations(self.results.observations)
         level = 1 - (1 - CONFIDENCE) / len(self.measures)
         by_measure = {}
@@ -60,7 +60,7 @@ class SweepResults:
         return by_measure
 
     def _fails(self, label: str, measure: Measure) -> bool:
-        """Whether too much failed for a percentile of the cell to count."""
+        """Return whether too many requests of a cell failed, so that its percentiles don't count."""
         return not measure.metric.more_is_better and self.results.standings[label, measure.test.name].fails
 
     @cached_property
@@ -84,8 +84,10 @@ class SweepResults:
 
     @property
     def knows_noise(self) -> bool:
-        """Whether noise is known: not with a single block, nor after a search by halving, which measures bad cells
-        less."""
+        """Whether the noise is known.
+
+        It isn't with a single block, or after a search by halving, which measures bad cells less often.
+        """
         return not self.halved and all(
             0 < place.worst < float("inf") for cells in self.places.values() for place in cells.values()
         )
@@ -122,7 +124,7 @@ class SweepResults:
 
     @property
     def advised(self) -> str | None:
-        """The pick of a search by halving, or else ``choice``."""
+        """The result of a search by halving, or else ``choice``."""
         advice = self.results.record.advice
         if advice is None:
             return self.choice
@@ -133,6 +135,6 @@ class SweepResults:
 
 
 def read_sweep(results: Results) -> SweepResults | None:
-    """The results of a sweep; None for other runs."""
+    """Return the results of a sweep, or None for other runs."""
     sweep = results.study.sweep
     return SweepResults(results, sweep) if sweep else None

@@ -1,9 +1,9 @@
-"""The trimmed mean and its standard error. A single disturbed block doesn't change it.
+"""Compute the trimmed mean and its standard error. A single disturbed block doesn't change it.
 
-The lowest and the highest tenth are left out, and the spread is the winsorised sample's (Tukey and McLaughlin, *Less
-vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963; Yuen, *The
-two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose a third of the
-information.
+The lowest and the highest tenth are left out, and the spread is that of the winsorised sample (Tukey and McLaughlin,
+*Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963;
+Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose a third
+of the information.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-ENOUGH = 8  # with fewer blocks, simulated Student's t finds more, even with one bad block
+ENOUGH = 8  # with fewer blocks, Student's t finds more differences in simulations, even with one bad block
 SHARE = 10
 RESAMPLES = 50_000  # noise samples for quantiles: 40 lie beyond the limits of one in sixty comparisons
 SEED = 20161108
@@ -33,8 +33,9 @@ def cut(values: Array) -> int:
 
 
 def cut_of(count: int) -> int:
-    """Return the number of values to leave out at each end: a tenth, but at least one from ``ENOUGH`` values on, or
-    else 0.
+    """Return the number of values to leave out at each end.
+
+    It is a tenth, but at least one from ``ENOUGH`` values on, and otherwise 0.
     """
     return max(1, count // SHARE) if count >= ENOUGH else 0
 
@@ -63,8 +64,11 @@ def of_noise(count: int, outside: int) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Scale:
-    """For standard normal noise: the mean of the squared standard error of ``centre``, the variance of the centre, and
-    the degrees of freedom of the squared standard error."""
+    """The scale of a trimmed mean for standard normal noise.
+
+    It contains the mean of the squared standard error of ``centre``, the variance of the centre, and the degrees of
+    freedom of the squared standard error.
+    """
 
     of_error: float
     of_centre: float
@@ -73,7 +77,7 @@ class Scale:
 
 @lru_cache(maxsize=64)
 def scale(count: int) -> Scale:
-    """The scale of ``count`` values (two at least)."""
+    """Return the scale of ``count`` values (at least two)."""
     outside = cut_of(count)
     if not outside:
         return Scale(1 / count, 1 / count, count - 1.0)

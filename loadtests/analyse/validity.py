@@ -16,7 +16,7 @@ JUDGED = ("p50", "p99")
 def judge(
     evidence: Evidence, result: Result | None = None, unseen: Sequence[str] = (), closed_loop: bool = False
 ) -> list[Flag]:
-    """All flags of a trial, in the order of the list of reasons.
+    """Return all flags of a trial, in the order of the list of reasons.
 
     ``unseen``: charged services without a known process. ``closed_loop``: a saturated generator leaves a lower bound.
     """
@@ -65,7 +65,7 @@ def _flags(evidence: Evidence, result: Result | None, busy: Reason) -> Iterator[
 
 
 def _journeys_lost(result: Result | None) -> Iterator[str]:
-    """The share of journeys that were broken off."""
+    """Return the share of journeys that were broken off."""
     journeys = result.journeys if result else None
     if journeys is not None and (ended := journeys.completed + journeys.broken_off):
         broken = journeys.broken_off

@@ -1,4 +1,4 @@
-"""From an interval to a verdict."""
+"""Derive a verdict from an interval."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Verdict(str, Enum):
 
     @property
     def above_ratios(self) -> bool:
-        """Whether it needs no ratio."""
+        """Whether the verdict doesn't need a ratio."""
         return self in (Verdict.CANNOT_SUSTAIN, Verdict.LOSES)
 
 
 def verdict(low: float, high: float, delta: float, more_is_better: bool) -> Verdict:
-    """The verdict on a ratio between ``low`` and ``high``; for memory and CPU faster means better.
+    """Return the verdict on a ratio between ``low`` and ``high``. For memory and CPU time, faster means better.
 
-    Equivalent comes first: a significant difference below ``delta`` does not matter.
+    A significant difference below ``delta`` doesn't matter, so equivalence is checked first.
     """
     if 1 - delta <= low and high <= 1 + delta:
         return Verdict.EQUIVALENT

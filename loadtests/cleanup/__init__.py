@@ -1,1 +1,1 @@
-"""Processes and folders that go when their owner goes, SIGKILL included."""
+"""Remove processes and folders when their owner ends, even by SIGKILL."""

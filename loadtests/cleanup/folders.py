@@ -23,7 +23,7 @@ MEMORY = "/dev/shm"
 KILLED_WITHIN_S = 10.0
 # The path of a Unix socket has at most 107 bytes: 50 for the folder's name, 30 for the socket's.
 SHORT = 25
-# Also semaphores and memory that a program named after its folder (``-something``).
+# This includes semaphores and memory that a program named after its folder (``-something``).
 NAME = re.compile(r"(sem\.)?bench-[a-z]+-(?P<pid>[0-9]+)-(?P<start>[0-9]+)-(?P<space>[0-9a-f]+)-\w{8}(-.+)?")
 
 
@@ -31,7 +31,7 @@ def make(kind: str, *, memory: bool) -> Path:
     """Create a folder for this process, after removing abandoned ones. The caller removes it.
 
     Args:
-        kind: A word for its name.
+        kind: A part of its name.
         memory: Whether to use memory if possible. The path is then short enough for sockets.
     """
     remove_abandoned()
@@ -41,7 +41,7 @@ def make(kind: str, *, memory: bool) -> Path:
 
 @contextlib.contextmanager
 def private(kind: str, *, memory: bool) -> Iterator[Path]:
-    """Create a folder for the length of the context."""
+    """Create a folder, and remove it at the end of the context."""
     folder = make(kind, memory=memory)
     try:
         yield folder

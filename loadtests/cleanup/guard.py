@@ -20,7 +20,7 @@ import time
 
 import psutil
 
-# For the guard, not for the command. The default is the grace period of supervisor's programs (stopwaitsecs).
+# Options of the guard, not of the command. The default is the grace period of supervisor's programs (stopwaitsecs).
 GRACE_S = float(os.environ.pop("GUARD_GRACE_S", "5"))
 REMOVES = os.environ.pop("GUARD_REMOVES", None)
 

@@ -35,7 +35,7 @@ class Ended:
 
 def guarded(command: Sequence[str | Path]) -> list[str]:
     """Return the command that runs another command under the guard. Its standard input must be a pipe."""
-    # Isolated, because the command's variables (PYTHONPATH) must not affect the guard.
+    # Python runs in isolated mode, because the command's variables (PYTHONPATH) must not affect the guard.
     return [sys.executable, "-I", str(GUARD), *map(str, command)]
 
 
@@ -53,7 +53,7 @@ def run(
         subprocess.TimeoutExpired: After ``within_s`` seconds.
     """
     env = public_environment(os.environ) if env is None else env
-    # Files, because a process that outlives the command would keep a pipe open.
+    # The output goes to files, because a process that outlives the command would keep a pipe open.
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
         guard = subprocess.Popen(
             guarded(command),
@@ -89,7 +89,8 @@ def output(
 
     Raises:
         UserError: If it fails or takes longer than ``within_s``. The message has ``failure`` and the reason, which is
-            the last line of its errors, or with a ``log`` the start of all lines. The log gets all of them.
+            the last line of its errors. With a ``log``, the reason is the start of its errors, and the log gets all of
+            them.
     """
     try:
         ended = run(command, within_s, cwd, env)
@@ -108,10 +109,10 @@ def output(
 def running(command: Sequence[str], cores: Iterable[int]) -> Iterator[subprocess.Popen[str]]:
     """Run a command on ``cores`` during the context."""
     allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)  # children inherit it, and the guard has no option for it
+    os.sched_setaffinity(0, cores)  # children inherit the cores, and the guard has no option for them
     try:
         pipe = subprocess.PIPE
-        # In its own session, so that only this process gets a Ctrl-C, and then ends the guard.
+        # It runs in its own session, so that only this process gets a Ctrl-C, and then ends the guard.
         guard = subprocess.Popen(
             guarded(command), cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
         )

@@ -62,7 +62,7 @@ AWAITED: dict[str, Any] = {"client_ready": str, "heartbeat": Heartbeat, HERE: Ar
 
 
 class Server(zmqrpc.Server):
-    """Locust's server without its weakness: an invalid message would end it.
+    """Locust's server, which an invalid message can't end.
 
     This server ignores unexpected messages.
     """
@@ -81,7 +81,7 @@ class Server(zmqrpc.Server):
 
 
 class Master:
-    """Forward messages between the harness, which reads ``out``, and the workers that have proved themselves."""
+    """Forward messages between the harness, which reads ``out``, and the authenticated workers."""
 
     def __init__(self, out: IO[bytes], token: str, host: str = "", port: int = 0) -> None:
         runners.HEARTBEAT_LIVENESS = BEATS
@@ -140,7 +140,7 @@ def main() -> None:
     """Forward messages until the harness is gone."""
     logging.getLogger("locust").setLevel(logging.ERROR)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # other output must not get into the conversation
+    os.dup2(2, 1)  # other output must not mix with the messages
     given = FileObject(0, "rb", closefd=False)
     master = Master(out, **json.loads(given.readline()))
     gevent.spawn(master.watch)

@@ -55,7 +55,7 @@ from loadtests.hosts.agent.lock import exclusive
 from loadtests.journeys.injector.process import Injecting, open_as_many_files_as_allowed
 from loadtests.observe import calibration, cores, machine
 
-FREE_WITHIN_S = 30.0  # an earlier worker may still be ending its processes
+FREE_WITHIN_S = 30.0  # an earlier worker may still end its processes
 REACHED_WITHIN_S = 10
 KEPT_FOR_S = 7 * 24 * 3600.0
 KEPT_WITHIN_S = 2.0  # to collect the measurements after the master is lost
@@ -93,7 +93,7 @@ class Generating:
                 return
             event = json.loads(line)
             if event["event"] == "ready":
-                node.demote(event.get("helpers", []))  # in this process, because the threads are on this machine
+                node.demote(event.get("helpers", []))  # this process answers, because the threads are on this machine
                 event["helpers"] = []
             say(event)
         if (status := self._popen.wait()) < 0 and not self._ended:
@@ -160,7 +160,7 @@ class Carrier:
         return file.name
 
     def _heard(self, last: str, times: int) -> list[Event]:
-        """Return the program's events until ``last`` has occurred ``times`` times, or KEPT_WITHIN_S have passed."""
+        """Return the program's events until ``last`` has occurred ``times`` times, or for KEPT_WITHIN_S seconds."""
         assert self._kept is not None
         heard: list[Event] = []
         with gevent.Timeout(KEPT_WITHIN_S, False):
@@ -205,7 +205,7 @@ class Carrier:
             return
         if self._kind != locust.PROGRAM:
             self._watch.on_event(event)
-        elif event["event"] == "result":  # an earlier check would delay the answers to requests in flight
+        elif event["event"] == "result":  # an earlier check would delay answers
             self._watch.on_event({"event": "over"})
             self._watch.on_event(event)
             self._begun.clear()
@@ -287,7 +287,7 @@ def main() -> None:
     os.dup(1)  # closes only when this process has ended
     os.dup2(2, 1)
     given = FileObject(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a child process that shared it could make reading block
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # if a child process shared it, reading could block
     port = {"port": int(sys.argv[1])} if len(sys.argv) > 1 else {}
     line = given.readline()
     gevent.spawn(_end_with, given)

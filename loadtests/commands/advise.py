@@ -31,7 +31,7 @@ def command(
             autocompletion=completion.setups_and_studies,
         ),
     ] = "gunicorn",
-    path: Annotated[str, typer.Option(help="Path to request. Choose one that costs as much as your own pages.")] = "/",
+    path: Annotated[str, typer.Option(help="Path to request. Choose one as expensive as your own pages.")] = "/",
     rate: Annotated[float | None, typer.Option(help="Compare p99 at this rate instead of the throughput.")] = None,
     max_time: Annotated[str, typer.Option(help="Time limit. A longer search is more certain.")] = "10m",
     output: OutputFolder = None,
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Search for good WORKERS and THREADS of a setup.
 
-    With a study that is a sweep, search for the best combination there. Each round keeps the better half.
+    With a study that is a sweep, search for its best combination. Each round keeps the better half.
     """
     with waiting(out):
         from loadtests.commands.progress import RunProgress, conclude, write_report

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from loadtests.measure.check import Check
 
 # Django's default logging prints the traceback only if DEBUG is on.
-NO_LOG = ": its logs are empty; set DEBUG or add a console handler to LOGGING to log the error's traceback"
+NO_LOG = ": its logs are empty. Set DEBUG or add a console handler to LOGGING to log the error's traceback"
 
 
 @with_own_websockets

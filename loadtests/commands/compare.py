@@ -1,4 +1,4 @@
-"""``compare``: compare two runs, or the setups of one run."""
+"""``compare``: compare two runs, or setups of one run."""
 
 from __future__ import annotations
 

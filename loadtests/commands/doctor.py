@@ -1,4 +1,4 @@
-"""``doctor``: what would disturb a measurement on this machine."""
+"""``doctor``: list the problems of this machine that can distort a measurement."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def command(
         typer.Argument(help="Name or file of a study. Also check its requirements.", autocompletion=completion.studies),
     ] = None,
 ) -> None:
-    """Show what would disturb a measurement on this machine.
+    """List problems of this machine that can distort a measurement.
 
-    Says how to put it right; changes nothing.
+    Each problem has a remedy. The command doesn't change anything.
     """
     with waiting(err, "looking at this machine"):
         from loadtests.measure import doctor
@@ -39,7 +39,7 @@ def command(
 
 
 def print_findings(findings: Sequence[MachineFinding]) -> None:
-    """Prints each finding with its remedy."""
+    """Print each problem with its remedy."""
     table = grid(("", ""), right=(0,), whole=(0,))
     for finding in findings:
         table.add_row(data(finding.level, COLOURS[finding.level]), data(finding.what))

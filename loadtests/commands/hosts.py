@@ -1,4 +1,4 @@
-"""``hosts prepare`` and ``hosts check``: other machines."""
+"""``hosts prepare`` and ``hosts check``: prepare and check other machines."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def prepare(
 
 
 def check(host: Where) -> None:
-    """Show what would disturb a measurement on another machine.
+    """List problems of another machine that can distort a measurement.
 
-    Says how to put it right; changes nothing.
+    Each problem has a remedy. The command doesn't change anything.
     """
     with waiting(err):
         from loadtests.measure import host_options, servers_host

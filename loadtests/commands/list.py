@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """List setups, studies, engines and runs.
 
-    With a kind: all of it, and why something cannot run here.
+    With a kind, list all of its entries, and why some of them can't run on this machine.
     """
     if kind and kind not in KINDS:
         raise unknown("kind", kind, KINDS)

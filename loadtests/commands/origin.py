@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Run a test upstream (origin) that is slow or fails, until Ctrl-C.
 
-    A recipe says how slow it is and when it fails.
+    A recipe describes how slow it is and when it fails.
     """
     with waiting(err):
         from loadtests.services.origin import listening, recipes

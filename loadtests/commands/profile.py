@@ -1,4 +1,4 @@
-"""``profile``: where the servers' time goes."""
+"""``profile``: show how the servers use their time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(
     *,
     own: Own,
 ) -> None:
-    """Profile a setup: CPU time by category. Several are profiled in turn and set side by side."""
+    """Measure a setup's CPU time by category. Several setups are profiled in turn and compared."""
     with waiting(err) as announce:
         from loadtests.commands.progress import steps
         from loadtests.profile import page, profiling
@@ -63,7 +63,7 @@ def command(
 
 
 def _print(folder: Path, document: dict[str, Any]) -> None:
-    """Prints the tables of a profile, and where its folder is."""
+    """Print the tables of a profile and the path of its folder."""
     from loadtests.profile import page
     from loadtests.report.formats.terminal import print_table
 

@@ -1,4 +1,4 @@
-"""The progress of a run: a bar with the time left on a terminal, and a line for each trial."""
+"""Show the progress of a run: a line for each trial, and on a terminal a bar with the remaining time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 BROKEN = "contract_broken"  # of loadtests.analyse.reasons
-FIRM_S = 30.0  # of the planned time; after that, the pace so far counts more than the plan
+FIRM_S = 30.0  # after this time, the actual pace counts more than the planned pace
 
 
 class RunProgress:

@@ -1,4 +1,4 @@
-"""``report``: the report of a run, from its folder."""
+"""``report``: print the report of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Print the report of a run.
 
-    Writes nothing into the run's folder, unless with --rebuild.
+    Doesn't write into the run's folder, except with --rebuild.
     """
     with waiting(err, "reading the run"):
         from loadtests.measure.study_options import require_price

@@ -120,7 +120,7 @@ def command(
 ) -> None:
     """Run a study: measure every setup in every test, repeated in blocks.
 
-    Writes a run folder with its report, and prints a summary.
+    Creates a run folder with its report, and prints a summary.
     """
     with waiting(out):
         from loadtests.commands.dry_run import print_dry_run

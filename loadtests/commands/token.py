@@ -1,4 +1,4 @@
-"""``token``: prints the token for the workers of a run."""
+"""``token``: print the token for the workers of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--version``: which release this is, and which revision of it."""
+"""``--version``: print the release and its revision."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from loadtests.commands.console import say
 
 
 def show(requested: bool) -> None:
-    """Prints the version, if requested, and ends."""
+    """Print the version if requested, and exit."""
     if requested:
         say(text())
         raise typer.Exit
 
 
 def text() -> str:
-    """``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``; no revision where git knows none."""
+    """Describe the version, such as ``django-serving-benchmark 0.1.0, revision 0123456789ab with changes``.
+
+    The text has no revision if git doesn't know it.
+    """
     import tomllib
 
     from loadtests.files import ROOT

@@ -17,7 +17,7 @@ INTERRUPTED = 130  # the same as for all commands
 def command(
     master: Annotated[str, typer.Argument(help="Where the run waits for its workers: 10.0.0.1:5557.")],
 ) -> None:
-    """Make load for a run elsewhere that waits for workers (`run --expect-workers`), until it ends.
+    """Generate load for a run on another machine that waits for workers (`run --expect-workers`), until it ends.
 
     It reads the workers' token from the file that LOAD_TOKEN_FILE names, or else from standard input.
     """
@@ -36,7 +36,7 @@ def command(
 
 
 def _end(number: int, frame: object) -> None:
-    """End at once. An exception could be raised within an import or a greenlet, which print a traceback."""
+    """End immediately. If an exception were raised in an import or a greenlet, Python would print a traceback."""
     with contextlib.suppress(SystemExit):
         fail("interrupted")
     os._exit(INTERRUPTED)

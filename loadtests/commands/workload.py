@@ -1,4 +1,4 @@
-"""``workload``: converts a recording to a workload file or a journey."""
+"""``workload``: convert a recording to a workload file or a journey."""
 
 from __future__ import annotations
 

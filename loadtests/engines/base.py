@@ -67,7 +67,7 @@ class Joining(Protocol):
 
 
 Others = tuple[Address, ...] | Joining
-"""The machines over SSH that each make a part of a load, or the external workers, which make all of it."""
+"""The machines over SSH that generate parts of the load, or the external workers that generate all of it."""
 
 
 class Engine(Protocol):
@@ -89,7 +89,7 @@ class Engine(Protocol):
         """
 
     def check(self, load: Load) -> None:
-        """Check a load beyond the engine's ``features``.
+        """Check requirements of a load that aren't in the engine's ``features``.
 
         Raises:
             UserError: If the engine can't generate the load.

@@ -37,7 +37,7 @@ from loadtests.observe.machine import Description, boot
 
 MASTER, WORKER = "loadtests.cluster.master", "loadtests.cluster.worker"
 LISTENS_WITHIN_S = 30.0
-HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still be ending its processes
+HERE_WITHIN_S = CONNECT_S + 60.0  # an earlier worker on that machine may still end its processes
 ANSWERED_WITHIN_S = 10 * REACHED_WITHIN_S
 LOOKS = 8
 FORWARDED = range(20_000, 32_000)  # ports of the other machine, below the kernel's ephemeral ports (ip(7))
@@ -140,7 +140,7 @@ class Worker(GeneratorProcess):
         return event
 
     def ended(self) -> UserError:
-        """Return the error for the worker's end.
+        """Return the error that explains why the worker ended.
 
         The end of a worker invalidates a load. If its machine can't be reached, no other load is possible either.
         """
@@ -164,7 +164,7 @@ class Worker(GeneratorProcess):
             return
         self.about = self._value(Here)
         deploy.require_same(self.address, self.about.files)
-        if self.about.boot != boot():  # otherwise the address leads to this machine
+        if self.about.boot != boot():  # otherwise, the address is one of this machine
             self.machine = self.where
 
     def synchronize(self) -> None:

@@ -30,7 +30,8 @@ from loadtests.observe.machine import boot
 
 LISTENS_WITHIN_S = 30.0
 CARRIES_WITHIN_S = 30.0
-# a replacement must come from the lost worker's machine; most losses are noticed later than a new worker connects
+# a replacement must come from the lost worker's machine; a new worker often connects before the loss of the old one is
+# noticed
 REPLACED_WITHIN_S = 5.0
 ENDED_WITHIN_S = 3.0
 LOOPBACK = "127.0.0.1"

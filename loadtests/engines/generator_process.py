@@ -30,7 +30,7 @@ class GeneratorProcess:
     """A process and its output lines."""
 
     machine = ""
-    """The address of its machine; empty for this one."""
+    """The address of its machine. It is empty for this machine."""
     ahead_ms = 0.0
     """Its clock minus this process's."""
     start_in_s = START_IN_S
@@ -91,7 +91,7 @@ class GeneratorProcess:
         return self._partial.add(data)
 
     def ended(self) -> UserError:
-        """Return the error for the process's end, with the reason."""
+        """Return the error that explains why the process ended."""
         status = self.popen.wait()
         lines = self.errors.text().strip().splitlines()
         # Node prints the source line, the message, the stack and its version, and only the message helps. Python's

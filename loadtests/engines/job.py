@@ -1,4 +1,4 @@
-"""Convert a load to the input of a generator process (``Job`` in generator/types.ts)."""
+"""Convert a load to a generator process's input (``Job`` in generator/types.ts)."""
 
 from __future__ import annotations
 

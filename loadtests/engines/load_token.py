@@ -22,7 +22,7 @@ STDIN = "/dev/stdin"
 MASTER, WORKERS = "master", "workers"
 KEY_BYTES = 32
 MAX_FILE_BYTES = 4096
-MIN_DIFFERENT_DIGITS = 8  # of 32 drawn hexadecimal digits, fewer are different once in ten million tokens
+MIN_DIFFERENT_DIGITS = 8  # of 32 random hexadecimal digits, fewer are different in one of ten million tokens
 OF_RUN, OF_WORKERS = re.compile(r"[0-9a-f]{32,64}"), re.compile(r"[0-9a-f]{128}")
 PR_SET_DUMPABLE = 4
 
@@ -59,7 +59,7 @@ def of_workers(token: str) -> str:
 
 
 def required() -> str:
-    """Return the workers' token from LOAD_TOKEN_FILE or standard input. On a terminal, the user types it unseen.
+    """Return the workers' token from LOAD_TOKEN_FILE or standard input. On a terminal, the typed text isn't shown.
 
     Raises:
         UserError: If this is not a workers' token.
@@ -76,8 +76,10 @@ def required() -> str:
 
 
 def hide() -> None:
-    """Keep this process's memory and environment from other processes of the user (prctl(2)); programs that it starts
-    aren't concerned."""
+    """Hide this process's memory and environment from the user's other processes (prctl(2)).
+
+    This doesn't apply to programs that it starts.
+    """
     with contextlib.suppress(AttributeError):  # only Linux has prctl
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""The npm package ``loadtest``, which the 2016 test used, with its own figures."""
+"""Run the npm package ``loadtest``, which the test of 2016 used, with its own figures."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 class Loadtest:
     """See generator/loadtest.js.
 
-    The package starts its clock at the actual send, so its latency is a service time, in ``service_time_ms``: whole
-    milliseconds, without p99.9, and only of requests that were answered as expected (the package itself counts a 503
-    too). It doesn't know the intended send, so at a fixed rate ``response_time_ms`` and ``send_lag_ms`` contain None.
-    In a closed loop, the two sends are the same by definition, so response time is service time.
+    The package starts its clock at the actual send, so its latency is a service time, in ``service_time_ms``. It has
+    whole milliseconds, lacks p99.9, and includes only requests that were answered as expected (the package itself also
+    counts a 503). It doesn't know the intended send, so at a fixed rate ``response_time_ms`` and ``send_lag_ms``
+    contain None. In a closed loop, the two sends are the same by definition, so response time is service time.
 
     It drops requests in flight at the end, without a grace period. They count as ``unfinished``. At a fixed rate it
     opens as many connections as it needs. ``connections`` only limits a closed loop.

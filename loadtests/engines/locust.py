@@ -1,4 +1,4 @@
-"""Users on a journey: Locust's user classes in the project's own processes."""
+"""Run users on a journey: Locust's user classes in the project's own processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loadtests.workload import Feature, Load, Users
 PROGRAM = "injector"  # the program's name in a worker
 INJECTOR = "loadtests.journeys.injector.process"
 READY_WITHIN_S = 60.0
-OVERTIME_S = 30.0  # after the load and the grace period, the injector counts as stuck
+OVERTIME_S = 30.0  # an injector that takes longer than the load and the grace period by this time is stuck
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Locust:
                 for event in events(processes, "result", limit_s, watch.should_stop):
                     if event["event"] == "second":
                         timeline.add(event, watch.on_second)
-                    # All share one clock, so the first process that starts or ends the measured time is enough.
+                    # All processes share one clock, so the first one that starts or ends the measured time is enough.
                     elif (on_moment := moments.pop(event["event"], None)) is not None:
                         on_moment()
                 timeline.over(watch.on_second)

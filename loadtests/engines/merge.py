@@ -34,7 +34,7 @@ Part = Mapping[str, Any]
 Spreads = dict[str, "Spread"]
 
 COUNTS = ("planned", "sent", "completed", "ok")
-KEPT = ("response_time", "service_time", "send_lag", "failed")  # histograms that stay in the result
+KEPT = ("response_time", "service_time", "send_lag", "failed")  # the histograms that the result keeps
 DELIVERY_COUNTS = (
     "expected", "delivered", "missing", "duplicate", "reordered", "in_time", "messages", "whole"
 )  # fmt: skip
@@ -100,8 +100,10 @@ def merge(
     requests: Sequence[Request] = (),
     users: Users | None = None,
 ) -> Result:
-    """Combine the results of the processes: ``Measured`` in generator/types.ts, and ``Recorder.measured`` in
-    loadtests/journeys/injector/recorder.py for users.
+    """Combine the results of the processes.
+
+    They are ``Measured`` in generator/types.ts, and for users ``Recorder.measured`` in
+    loadtests/journeys/injector/recorder.py.
     """
     spreads = {name: Spread.merged(part["spreads"][name] for part in parts) for name in parts[0]["spreads"]}
     duration_s = max(part["duration_s"] for part in parts)
@@ -149,7 +151,7 @@ def merge(
 
 
 def sums(parts: Sequence[Part], names: Iterable[str]) -> dict[str, Any]:
-    """Add the values of some fields."""
+    """Return the sums of some fields."""
     return {name: sum(part[name] for part in parts) for name in names}
 
 
@@ -183,7 +185,7 @@ def _generator(part: Part) -> Generator:
 
 
 def _routes(parts: Sequence[Part], name: str) -> dict[str, list[Part]]:
-    """Group the routes of users' journeys by a name, such as ``{method}``."""
+    """Group the routes of users' journeys by a name, such as the HTTP ``{method}``."""
     groups: dict[str, list[Part]] = {}
     for route in itertools.chain.from_iterable(part["routes"] for part in parts):
         groups.setdefault(name.format_map(route), []).append(route)

@@ -1,4 +1,4 @@
-"""The generator's Node processes, on this machine and on others, and their loads."""
+"""Run the generator's Node processes, on this machine and on others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ YOUNG_GENERATION = "--max-semi-space-size=32"
 
 PREPARATION_S = 30.0
 OPENED_PER_S = 100.0  # the minimum number of connections per second
-OVERTIME_S = 30.0  # after the schedule and the grace period, the generator counts as stuck
+OVERTIME_S = 30.0  # a generator that takes longer than the schedule and the grace period by this time is stuck
 
 TOKEN_BYTES = 4  # of a load's token, which has twice as many digits
 MEASURED, WARM_UP = 0, -1  # seeds of random moments
@@ -48,7 +48,7 @@ def require() -> str:
         raise EngineError(f"there is no node on PATH. Install Node.js {oldest} or newer (https://nodejs.org)")
     if (version := environment.node_version(path)) < environment.OLDEST_NODE:
         found = f"v{'.'.join(map(str, version))}" if version else "of unknown version"
-        raise EngineError(f"{path} is Node {found}; {oldest} or newer is needed")
+        raise EngineError(f"{path} is Node {found}. Node {oldest} or newer is needed")
     if not (ROOT / "node_modules" / "undici").is_dir():
         raise EngineError("the generator's packages are not installed. Run `make setup`")
     return path
@@ -65,7 +65,7 @@ def dialects() -> list[str]:
 
 
 class SchedulePart(NamedTuple):
-    """A part of a schedule: ``lasts_s`` seconds, starting ``from_s`` seconds into a schedule of ``of_s`` seconds."""
+    """A part of a schedule of ``of_s`` seconds. It starts at ``from_s`` and takes ``lasts_s`` seconds."""
 
     lasts_s: float
     from_s: float = 0.0
@@ -135,8 +135,8 @@ class NodeLoad:
         self, duration_s: float, *, settle_s: float = 0.0, grace_s: float | None = None, watch: Watch = UNWATCHED
     ) -> bool:
         load = self._load
-        # All slices together keep the rate. Each has its part of one schedule for measuring and of another for
-        # settling.
+        # All slices together keep the rate. Each slice has its part of one schedule for measuring and of another one
+        # for settling.
         slices = max(self._slices + 1, math.ceil(load.duration_s / duration_s))
         settling = SchedulePart(settle_s, settle_s * self._slices, settle_s * slices)
         measured = SchedulePart(duration_s, self._measured_s, max(load.duration_s, self._measured_s + duration_s))
@@ -246,5 +246,5 @@ def demote(threads: list[int]) -> None:
     """
     if hasattr(os, "SCHED_IDLE"):
         for thread in threads:
-            with contextlib.suppress(OSError):  # the thread is gone, or a sandbox forbids the call
+            with contextlib.suppress(OSError):  # the thread has ended, or a sandbox forbids the call
                 os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))

@@ -1,4 +1,4 @@
-"""The project's own engine: Node and undici, a fixed schedule, and times from the intended send."""
+"""Run the project's own engine: Node and undici, a fixed schedule, and times from the intended send."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Openloop:
     or else (if all ``connections`` are busy) waits for one. Response time includes all of this.
 
     Without a rate, each connection sends as soon as it gets an answer. Send k of a replay is due at the k-th recorded
-    time. The load's seed also determines the request of each send. Several processes send in turn.
+    time. The load's seed also determines the request of each send. Several processes take turns.
 
     No request is sent twice, even if a server closes an idle connection at the moment of its use. This counts as
     ``reset``. To make it rare, the engine closes connections that are idle for ``Load.idle_s``.

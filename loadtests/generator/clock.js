@@ -7,7 +7,7 @@ const ORIGIN_MS = Math.max(
 );
 
 /**
- * The monotonic clock, in milliseconds, to better than a microsecond.
+ * The monotonic clock, in milliseconds, with an error below a microsecond.
  *
  * @returns {number}
  */

@@ -30,7 +30,7 @@ export class ClosedLoop extends Load {
     return over;
   }
 
-  /** Sends as soon as it is time: timers drop the fraction of a millisecond, and are early. */
+  /** Sends as soon as it is time. Timers ignore the fraction of a millisecond, so they are early. */
   begin() {
     const wait = this.startMs - nowMs();
     if (wait > 0) {
@@ -48,7 +48,7 @@ export class ClosedLoop extends Load {
       while (this.idle.length > 0 || !this.full) {
         this.inFlight++;
         const exchange = this.exchangeAt(this.job.index + this.next++ * this.job.processes);
-        (this.takeIdle(exchange) ?? this.open()).send(exchange, 0); // its intended time is set when it is sent
+        (this.takeIdle(exchange) ?? this.open()).send(exchange, 0); // the intended time is set when the request is sent
       }
     } else if (this.isDone()) {
       this.finish(nowMs());
@@ -89,7 +89,7 @@ export class ClosedLoop extends Load {
 
   finish(/** @type {number} */ now) {
     if (!this.finished && !this.isOver) {
-      // No answer comes any more: all of the time counts.
+      // No answer comes any more, so all of the time counts.
       if (this.recorder.fromMs === Infinity) {
         this.moveStart(Math.min(this.fromMs, now));
       }

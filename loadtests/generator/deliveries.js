@@ -12,8 +12,9 @@ import { Times } from './times.js';
  *
  *     expected = delivered + missing
  *
- * `duplicate` counts further arrivals. `reordered` counts deliveries after a higher number of their stream (as RFC 4737
- * counts packets: the late packet, not the packets that overtook it). The lag is from the intended send to the first arrival.
+ * `duplicate` counts further arrivals. `reordered` counts deliveries after a higher number of their stream (like RFC
+ * 4737, which counts the late packet, not the packets that overtook it). The lag is from the intended send to the first
+ * arrival.
  *
  * An arrival may come before it is expected, for example if sender and receiver are in different processes. An arrival
  * that is never expected isn't counted, for example of a message that was sent before its receiver joined.
@@ -48,9 +49,9 @@ export class Deliveries {
   lost = new Set(); // receivers
 
   /**
-   * @param {(at: number) => number} waited the time that a message may have waited in the generator
-   * @param {boolean} straysAreKnown false: who gets a message of another sender may be meant to
-   * @param {boolean} areShared messages have receivers in several processes
+   * @param {(at: number) => number} waited returns the time that a message may have waited in the generator
+   * @param {boolean} straysAreKnown false if a message of another sender may be intended for its receiver
+   * @param {boolean} areShared whether messages have receivers in several processes
    */
   constructor(waited = () => 0, straysAreKnown = true, areShared = false) {
     this.waited = waited;
@@ -100,7 +101,7 @@ export class Deliveries {
   end(/** @type {number} */ now) {
     if (this.endMs > this.fromMs && now >= this.endMs) {
       const growth = 4 * (this.least - this.most);
-      this.backlog.push(Number.isFinite(growth) ? growth : 0); // it may have been too short to look
+      this.backlog.push(Number.isFinite(growth) ? growth : 0); // it may have been too short for samples
     }
   }
 
@@ -138,12 +139,12 @@ export class Deliveries {
   }
 
   /**
-   * A message is meant for these receivers.
+   * Expect a message at these receivers.
    *
    * @param {{name: Name}[]} receivers
    * @param {Name} stream
    * @param {number} number
-   * @param {number | null} intended null: one of before, that was not sent on
+   * @param {number | null} intended null: an earlier message that was not forwarded
    */
   publish(receivers, stream, number, intended) {
     if (intended === null) {

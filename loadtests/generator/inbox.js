@@ -1,9 +1,9 @@
-// One stream at one receiver.
+// The messages of one stream at one receiver.
 
-/** The due time of a lost receiver's messages: before everything that is awaited. */
+/** The due time of a lost receiver's messages, which is before all awaited messages. */
 export const GONE = -Infinity;
 
-/** The numbers from `first` to before `next` were expected; those not missing have come. */
+/** The numbers from `first` to before `next` were expected. Those that aren't missing have arrived. */
 export class Inbox {
   first = 0;
   next = 0;

@@ -7,7 +7,7 @@ const INTERIM = Buffer.from('HTTP/1.1 1');
 const SWITCHING = Buffer.from('01');  // after this answer, no other answer follows
 const END = Buffer.from('\r\n\r\n');
 
-/** @param {Socket} socket @param {() => boolean} isHeadDue whether the next bytes are the start of an answer */
+/** @param {Socket} socket @param {() => boolean} isHeadDue returns whether the next bytes are the start of an answer */
 export function passOver(socket, isHeadDue) {
   const read = socket.read.bind(socket);
   /** @type {Buffer | null} */
@@ -31,7 +31,8 @@ export function passOver(socket, isHeadDue) {
   };
 }
 
-/** The start of the answer, or -1 minus the start of an incomplete interim answer before it. */
+/** Return the start of the answer. If an incomplete interim answer is before it, return -1 minus that answer's start.
+ */
 function endOfInterim(/** @type {Buffer} */ chunk) {
   let at = 0;
   while (at < chunk.length && mayBeInterim(chunk, at)) {

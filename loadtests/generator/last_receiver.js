@@ -6,8 +6,8 @@ import { Times } from './times.js';
 /** @typedef {number | string} Name of a stream or a receiver */
 
 /**
- * Messages with several receivers each. A message is whole when all receivers got it. Its time is from the intended
- * send until the last receiver gets it. If a receiver never gets it, it has no time and is never whole.
+ * Messages that have several receivers each. A message is whole when all its receivers got it. Its time is from the
+ * intended send until the last receiver gets it. If a receiver never gets it, it has no time and is never whole.
  */
 export class LastReceivers {
   messages = 0;
@@ -16,7 +16,8 @@ export class LastReceivers {
   /** @type {Map<Name, Map<number, {left: number, intended: number}>>} messages that some receivers lack */
   underWay = new Map();
 
-  /** @param {boolean} areShared other receivers of a message are in other processes: what became of each is kept */
+  /** @param {boolean} areShared whether other receivers of a message are in other processes; if so, each outcome is
+   * kept */
   constructor(areShared = false) {
     /** @type {OfMessage[] | null} */
     this.wholes = areShared ? [] : null;
@@ -40,7 +41,7 @@ export class LastReceivers {
     this.messages++;
   }
 
-  /** One of its receivers has a message, for the first time. */
+  /** A receiver got a message for the first time. */
   arrived(/** @type {Name} */ stream, /** @type {number} */ number, /** @type {number} */ at) {
     const messages = this.underWay.get(stream);
     const message = messages?.get(number);

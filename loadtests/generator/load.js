@@ -1,5 +1,4 @@
-// The common part of scheduled loads and closed loops: connections, timeouts, the grace period, the end, and the
-// recording.
+// The common part of scheduled loads and closed loops: connections, timeouts, grace period, end and recording.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,8 +11,8 @@ import { tlsOf } from './tls.js';
 /** @import { Exchange } from './recorder.js' */
 /** @import { Connection, Job, OnSecond, OnSends, Owner, Pool, Protocol, Running, Sends, Slice } from './types.ts' */
 
-const LOOK_EVERY_MS = 50; // for requests that have waited too long
-const MAX_IDLE_SHARE = 0.8; // before an idle connection is closed from this side, or soon afterwards by the server
+const LOOK_EVERY_MS = 50; // gives up requests that have waited too long
+const MAX_IDLE_SHARE = 0.8; // an idle connection is closed after this time, before the server closes it
 
 /**
  * @implements {Owner}
@@ -88,7 +87,7 @@ export class Load {
     return new SliceClock(slice, this.job.answerMs);
   }
 
-  /** Gives up requests that have waited too long; ends the slice when it is done or out of time. */
+  /** Give up requests that have waited too long. End the slice when it is complete or its time is over. */
   look(/** @type {number} */ now) {
     this.recorder.roll(now);
     this.recorder.deliveries?.look(now);
@@ -116,7 +115,7 @@ export class Load {
     return this.isSent() && closing === 0 && silent === 0 && (deliveries === null || deliveries.awaited === 0);
   }
 
-  /** Whether everything that was due is sent and answered. */
+  /** Whether all due requests were sent and answered. */
   isSent() {
     return this.inFlight === 0;
   }
@@ -133,7 +132,7 @@ export class Load {
     this.pool?.expect?.(sends);
   }
 
-  /** The exchange of a send by its place among the sends of all processes. */
+  /** Return the exchange of a send by its place among the sends of all processes. */
   exchangeAt(/** @type {number} */ place) {
     return this.exchanges[this.order[place % this.order.length]];
   }
@@ -166,7 +165,7 @@ export class Load {
     return connection;
   }
 
-  /** The answers that the server owes. */
+  /** The number of answers that the server owes. */
   get owed() {
     return this.inFlight;
   }
@@ -181,7 +180,7 @@ export class Load {
     this.finish(nowMs());
   }
 
-  /** Ends a slice: outstanding requests are given up, idle connections stay open. */
+  /** End a slice. Outstanding requests are given up, and idle connections stay open. */
   finish(/** @type {number} */ now) {
     if (this.finished) {
       return;
@@ -255,7 +254,7 @@ export class Load {
     const how = failure.kind === 'status' ? connection.how : failure.kind;
     this.recorder.wasError(connection.exchange, failure, connection.intended, at, how);
     this.noteEnd(at, connection.intended);
-    setImmediate(() => this.release(connection)); // not every client can be used while it reports an error
+    setImmediate(() => this.release(connection)); // some clients can't be used while they report an error
   }
 
   /** A request was answered, or failed. */

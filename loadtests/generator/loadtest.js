@@ -14,7 +14,7 @@ import { evenMoments } from './schedule.js';
 
 /** @typedef {{statusCode: number, body: string, requestElapsed: number}} Answer of the package; whole milliseconds */
 
-/** Figures as the package makes them: the first whole millisecond with more than p percent at or below it. */
+/** Percentiles as the package computes them: the first whole millisecond with more than p percent at or below it. */
 class WholeMilliseconds {
   /** @type {Map<number, number>} */
   counts = new Map();
@@ -58,7 +58,7 @@ export class Loadtest {
   /** @param {Job} job @param {OnSecond} onSecond */
   constructor(job, onSecond) {
     this.job = job;
-    this.request = job.requests[0]; // it can send one only
+    this.request = job.requests[0]; // it can only send one kind of request
     this.recorder = new Recorder(onSecond, [this.exchange]);
     this.expectBody = utf8(this.request.expectBody);
   }
@@ -70,7 +70,7 @@ export class Loadtest {
   /**
    * The package closes its connections at the end of each of its loads, so its warm-up is a separate slice.
    *
-   * @param {Slice} slice with settleMs or durationMs, the other 0
+   * @param {Slice} slice with either settleMs or durationMs above 0
    */
   async run({ start, settleMs, durationMs }) {
     const endMs = start + settleMs + durationMs;
@@ -84,10 +84,10 @@ export class Loadtest {
     clearInterval(rolling);
     const now = Math.min(nowMs(), endMs);
     const scheduled = this.job.rate === null ? 0 : evenMoments(this.job.rate, Math.max(0, now - start)).length;
-    // It may send one more than the rate times the duration.
+    // It may send one request more than the rate times the duration.
     this.exchange.planned = this.recorder.measures ? Math.max(scheduled, this.exchange.sent) : 0;
     this.recorder.end(now);
-    return false; // it waits for nothing
+    return false; // it doesn't wait for answers
   }
 
   load(/** @type {number} */ lastsMs) {
@@ -95,7 +95,7 @@ export class Loadtest {
     // Untyped, because the package's declarations are for an older version.
     const { loadTest } = /** @type {any} */ (this.package);
     const body = utf8(request.body) ?? undefined;
-    // It sets Content-Length after the request is written, hence never.
+    // It sets Content-Length after the request is written, which is too late.
     const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
     const headers = byName(request.headers);
     return loadTest({
@@ -116,7 +116,7 @@ export class Loadtest {
   }
 
   /**
-   * Makes a request as the package would, and counts it.
+   * Make a request as the package would, and count it.
    *
    * @param {unknown} _options
    * @param {http.RequestOptions} params

@@ -1,4 +1,4 @@
-// Servers within this process, and functions that all sockets share.
+// Servers in this process, and functions for all sockets.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -27,12 +27,12 @@ const KINDS = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
-  UND_ERR_SOCKET: 'reset', // closed by the server, before or within the answer
+  UND_ERR_SOCKET: 'reset', // closed by the server, before or during the answer
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
   ETIMEDOUT: 'timeout',
 };
 
-/** The failure of a request or a connection that an error ended. */
+/** Return the failure of a request or a connection that ended with an error. */
 export function failureOf(/** @type {Error & {code?: string}} */ error) {
   return { kind: KINDS[error.code ?? ''] ?? 'other', text: error.message || String(error) };
 }

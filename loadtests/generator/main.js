@@ -23,7 +23,7 @@ import { nowMs } from './clock.js';
 process.stdin.on('close', () => process.exit(0));
 process.stdout.on('error', () => process.exit(1));
 
-/** The threads that V8 has started by now, which compile and collect garbage: none of them has to be in time. */
+/** The threads that V8 has started until now. They compile and collect garbage, so none of them has to be on time. */
 const helpers = threads().filter((thread) => thread !== process.pid);
 
 function threads() {
@@ -40,9 +40,9 @@ function report(event) {
 }
 
 /** @type {Set<string>} */
-const warm = new Set();  // the protocols and conversations that the engine has warmed up for
+const warm = new Set();  // the protocols and conversations for which the engine has warmed up
 
-/** A load that was prepared, with the processor time that it took while it was measured. */
+/** A prepared load, with the CPU time that it used while it was measured. */
 class Prepared {
   cpuS = 0;
   wallS = 0;
@@ -58,7 +58,7 @@ class Prepared {
     if (slice.durationMs > 0) {
       const { user, system } = process.cpuUsage(before);
       this.cpuS += (user + system) / 1e6;
-      // While it only waits for outstanding answers, its delays don't matter.
+      // While the load only waits for outstanding answers, delays don't matter.
       this.wallS += Math.min(nowMs() - slice.start, slice.settleMs + slice.durationMs) / 1000;
     }
     report({ event: 'over', inVain });
@@ -68,14 +68,14 @@ class Prepared {
     await this.running.listen?.();
     const peakMb = process.resourceUsage().maxRSS / 1024;
     const measured = this.running.close();
-    await this.running.ended?.();  // a server may need a while to close thousands, so the next load starts after that
+    await this.running.ended?.();  // a server may need some time to close thousands of connections
     const generator = { cpu_s: this.cpuS, wall_s: this.wallS, peak_rss_mb: peakMb };
     report({ event: 'result', ...measured, generator });
   }
 }
 
 /**
- * The load of a job, once the engine has warmed up for its protocol.
+ * Return the load of a job after the engine has warmed up for its protocol.
  *
  * @param {Job} job
  * @returns {Promise<Running>}
@@ -110,8 +110,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     const loaded = await load(message.job);
     await loaded.ready();
     loads.set(message.load, new Prepared(loaded));
-    // Only openloop has been compiled by now, in its warm-up. loadtest, without a compiler's thread, would stay four
-    // times as slow as it is.
+    // Only openloop has been compiled by now, during its warm-up. Without a compiler thread, loadtest would stay four
+    // times slower.
     report({ event: 'ready', helpers: message.job.engine === 'openloop' ? helpers : [] });
   } else if (message.reopen && prepared) {
     await prepared.running.reopen?.();
@@ -125,7 +125,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     running?.stop();
   } else if (message.slice && prepared) {
     running = prepared.running;
-    prepared.run(message.slice); // not awaited: it can be stopped
+    prepared.run(message.slice); // not awaited, so that it can be stopped
   } else if (message.close && prepared) {
     loads.delete(message.load);
     await prepared.close();

@@ -1,6 +1,6 @@
-// Finds the longest time in which every request of a load failed.
+// Find the longest time in which all requests of a load failed.
 
-const MAX_REQUESTS = 100_000; // a longer slice has no figure: its requests would fill the memory
+const MAX_REQUESTS = 100_000; // a longer slice has no figure, because its requests would fill the memory
 
 export class Outage {
   /** @type {{ intended: number, ok: boolean }[]} */
@@ -13,7 +13,7 @@ export class Outage {
     this.requests = [];
   }
 
-  /** A request ended. Requests may end in another order than they were due. */
+  /** A request ended. Requests may end in a different order than they were due. */
   add(/** @type {number} */ intended, /** @type {boolean} */ ok) {
     if (this.requests.length <= MAX_REQUESTS) {
       this.requests.push({ intended, ok });

@@ -1,4 +1,4 @@
-// Calls back when the next send is due, as exactly as the machine allows without spinning all the time.
+// Call a function when the next send is due, as precisely as possible without spinning all the time.
 
 import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
@@ -14,8 +14,8 @@ const CLOCKS_DIFFER_MS = 0.05; // the two threads' clocks, at most: see clock.js
 // Waking the loop takes a tenth of a millisecond of CPU, several times as much as a request, so limit how often it
 // happens.
 const REST_MS = 0.5;
-// A send that is due before the metronome may wake the loop again is spun for where sends are not even, unless they are
-// so close that this would take over a quarter of a core: there they may be delayed by the rest.
+// If gaps are uneven, a send can be due before the metronome may wake the loop again. The loop then spins until it is
+// due. If sends are so close that spinning would take over a quarter of a core, they may be late instead.
 const SPIN_THE_REST_FROM_GAP_MS = 4 * REST_MS;
 
 export class Pacer {
@@ -26,7 +26,8 @@ export class Pacer {
   spinMs = 0;
   spinning = false;
 
-  /** @param {() => number} sendDue sends due requests, and returns the time of the next (nowMs; Infinity: no more) */
+  /** @param {() => number} sendDue sends due requests and returns the time of the next one (like nowMs; Infinity if
+   * there is none) */
   constructor(sendDue) {
     this.sendDue = sendDue;
     this.due[0] = Infinity;
@@ -55,7 +56,7 @@ export class Pacer {
     this.wake();
   }
 
-  /** Stops the metronome until it is started again. */
+  /** Stop the metronome until it is started again. */
   rest() {
     this.due[0] = Infinity;
   }
@@ -65,7 +66,7 @@ export class Pacer {
     return this.worker.terminate();
   }
 
-  /** The metronome is not woken for a new moment: it looks before it calls. */
+  /** The metronome isn't woken for a new moment, because it checks the moment before it calls. */
   setDue(/** @type {number} */ dueMs) {
     this.due[0] = dueMs;
     Atomics.add(this.changes, 0, 1);
@@ -79,7 +80,7 @@ export class Pacer {
     }
   }
 
-  /** Spins, letting answers in, while a send is nearer than the metronome can tell. */
+  /** Spin, and handle answers, while a send is closer than the metronome's accuracy. */
   spin() {
     if (this.due[0] <= nowMs()) {
       this.setDue(this.sendDue());
@@ -91,11 +92,11 @@ export class Pacer {
   }
 }
 
-/** Linux lets a timed sleep run 50 microseconds over, to save power, unless the thread asks otherwise. */
+/** To save power, Linux extends timed sleeps by 50 microseconds, unless the thread changes this. */
 function sleepExactly() {
   try {
     writeFileSync('/proc/self/timerslack_ns', '1'); // threads started later inherit it
   } catch {
-    // Not Linux, or an old one: the lag is that much larger, and is shown.
+    // Not on Linux or on an old one. The scheduling delay is larger, and reports show it.
   }
 }

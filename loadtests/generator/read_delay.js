@@ -4,17 +4,17 @@ import { nowMs } from './clock.js';
 
 /**
  * The event loop asks the kernel for new data, handles all of it, one connection after the other, and asks again. Data
- * that arrives during such a turn waits for its end. So the data that is read now may have waited since the start of
- * the turn before. If that turn read nothing, the data arrived after it.
+ * that arrives during such a turn waits until the turn ends. So the data of this turn may have waited since the start
+ * of the previous turn. If the previous turn read nothing, the data arrived after it.
  *
- * This is an upper bound, not a measured delay: most data waited for less. It isn't the maximum fault of the
- * generator's machine either. The time to wait for a core isn't visible from within the process, and if a connection
- * had more data than one read returns, the rest waited longer.
+ * This is an upper bound, not a measured delay: most data waited for a shorter time. But the delay on the generator's
+ * machine can also be longer: the process can't see how long it waits for a core, and if a connection has more data
+ * than one read returns, the rest waits longer.
  */
 export class ReadDelay {
   reads = false; // something was read in this turn
-  hooked = false; // on the end of this turn
-  followed = false; // the turn before this one read something, too
+  hooked = false; // called at the end of this turn
+  followed = false; // the previous turn also read something
   began = 0;  // when the last turn with a read started
   since = 0;  // the earliest time when the current data may have arrived
 
@@ -33,7 +33,7 @@ export class ReadDelay {
   hook() {
     if (!this.hooked) {
       this.hooked = true;
-      setImmediate(this.endOfTurn); // comes once all that was found has been dealt with
+      setImmediate(this.endOfTurn); // called when all found data was handled
     }
   }
 
@@ -42,15 +42,15 @@ export class ReadDelay {
     this.followed = this.reads;
     this.reads = false;
     if (this.followed) {
-      this.hook(); // also on a turn that reads nothing
+      this.hook(); // also in a turn that reads nothing
     }
   };
 
-  /** The time in milliseconds that the current data may have waited. */
+  /** Return the milliseconds that the current data may have waited. */
   waited(/** @type {number} */ now) {
     return now - this.since;
   }
 }
 
-/** That of the one event loop that there is. */
+/** The estimate for this process's only event loop. */
 export const readDelay = new ReadDelay();

@@ -1,4 +1,4 @@
-// Counts and histograms of one process. Times are milliseconds of nowMs.
+// The counts and histograms of one process. Times are milliseconds of nowMs.
 
 import { Outage } from './outage.js';
 import { Times } from './times.js';
@@ -8,7 +8,7 @@ import { Times } from './times.js';
 
 /** A request of a load with its counts and response times. A protocol adds the way to send it. */
 export class Exchange {
-  closes = false;  // sent over a separate connection, which closes after the answer
+  closes = false;  // sent over a separate connection that closes after the answer
   planned = 0;
   sent = 0;
   completed = 0;
@@ -26,7 +26,7 @@ export class Exchange {
 
 export class Recorder {
   okInTime = 0;
-  answeredMs = 0; // of a closed loop: the time from the first edge of each slice to its last answer in time
+  answeredMs = 0; // in a closed loop, the time from the first edge of each slice to its last answer in time
   lastBeforeMs = 0;
   lastInTimeMs = 0;
   /** @type {number[]} */
@@ -34,8 +34,8 @@ export class Recorder {
   billed = 0;
   waited = 0;
   durationMs = 0;
-  silentMs = 0; // of that, until the first answer was possible
-  firstAnswerMs = 0;  // of this slice, relative to a send at its start; 0 if there is no answer
+  silentMs = 0; // the part of it before the first answer was possible
+  firstAnswerMs = 0;  // in this slice, relative to a send at its start; 0 without an answer
   /** @type {Partial<Record<ErrorKind, string>>} */
   examples = {};
   serviceTime = new Times();
@@ -72,7 +72,7 @@ export class Recorder {
     this.measureFrom(fromMs);
   }
 
-  /** Moves the beginning of the measured part of the slice. */
+  /** Move the start of the slice's measured part. */
   measureFrom(/** @type {number} */ fromMs) {
     this.fromMs = fromMs;
     const into = this.durationMs % 1000; // slices may be parts of a second
@@ -85,7 +85,7 @@ export class Recorder {
     const measuredMs = Math.max(0, Math.min(now, this.endMs) - this.fromMs);
     this.durationMs += measuredMs;
     if (this.firstAnswerMs > 0) {
-      // No answer was possible before it: that time does not lower the rate.
+      // No answer was possible before it, so that time doesn't lower the rate.
       this.silentMs += Math.min(Math.max(0, this.firstAnswerMs - this.fromMs), measuredMs);
     }
     this.answeredMs += this.lastInTimeMs > 0 ? this.lastInTimeMs - this.lastBeforeMs : measuredMs;
@@ -99,7 +99,7 @@ export class Recorder {
     this.secondEndMs = Infinity;
   }
 
-  /** Whether a request that is due then is measured. */
+  /** Return whether a request that is due at this time is measured. */
   counts(/** @type {number} */ intended) {
     return intended >= this.fromMs && this.measures;
   }
@@ -178,7 +178,7 @@ export class Recorder {
     this.second.ends[how] = (this.second.ends[how] ?? 0) + 1;
   }
 
-  /** Hands out the seconds that are over at `now`, also empty ones. */
+  /** Return the seconds that are over at `now`, including empty seconds. */
   roll(/** @type {number} */ now) {
     while (now >= this.secondEndMs) {
       this.handOut();

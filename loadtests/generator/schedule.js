@@ -1,22 +1,22 @@
 // Absolute schedules, fixed before the first request. Moments are milliseconds after the start, ascending.
 
-/** The sends of one process. All processes take `turns` in sending, in their order, again and again. */
+/** The sends of one process. All processes take `turns` in sending, always in the same order. */
 export class Schedule {
   /**
    * @param {ArrayLike<number>} moments of all processes
-   * @param {number} index of this process, from 0
+   * @param {number} index the index of this process, from 0
    */
   constructor(moments, index = 0, processes = 1, turns = processes) {
     this.index = index;
     this.processes = processes;
     this.turns = turns;
-    this.own = Math.ceil((turns - index) / processes); // of the turns
+    this.own = Math.ceil((turns - index) / processes); // the number of turns
     /** The number of sends of all processes. */
     this.whole = moments.length;
     /** The number of sends of this process. */
     const rest = Math.ceil(((moments.length % turns) - index) / processes);
     this.count = Math.floor(moments.length / turns) * this.own + Math.max(0, rest);
-    this.planned = this.count;  // without appended sends
+    this.planned = this.count;  // not including appended sends
     this.moments = Float64Array.from({ length: this.count }, (_, i) => moments[this.place(i)]);
   }
 
@@ -24,27 +24,27 @@ export class Schedule {
     return this.count === this.planned;
   }
 
-  /** Adds further sends of all processes; each process again takes its own. */
+  /** Add further sends of all processes. Each process takes its part of them. */
   append(/** @type {ArrayLike<number>} */ moments) {
     const own = new Schedule(moments, this.index, this.processes, this.turns).moments;
     this.moments = Float64Array.from([...this.moments, ...own]);
     this.count = this.moments.length;
   }
 
-  /** When the i-th send of this process is due; Infinity past the last one. */
+  /** Return the time of this process's i-th send, or Infinity after the last one. */
   dueMs(/** @type {number} */ i) {
     return i < this.count ? this.moments[i] : Infinity;
   }
 
-  /** The place of this process's i-th send among the sends of all processes. */
+  /** Return the place of this process's i-th send among the sends of all processes. */
   place(/** @type {number} */ i) {
     return Math.floor(i / this.own) * this.turns + this.index + (i % this.own) * this.processes;
   }
 }
 
-/** The number of a rate's sends that are due before the end. */
+/** Return the number of sends at a rate that are due before the end. */
 function sendsBefore(/** @type {number} */ rate, /** @type {number} */ durationMs) {
-  // The tolerance keeps 0.1 * 30 from becoming 3.0000000000000004, hence four sends.
+  // Without the tolerance, 0.1 * 30 would be 3.0000000000000004, which would mean four sends.
   return Math.ceil((rate * durationMs) / 1000 - 1e-6);
 }
 
@@ -65,15 +65,15 @@ export function evenMoments(rate, durationMs, fromMs = 0) {
 }
 
 /**
- * The arrivals of independent users, given their number: sorted uniform moments, as in a Poisson process.
+ * Return the arrival times of a number of independent users: sorted uniform moments, as in a Poisson process.
  *
  * @param {number} rate requests per second
  * @param {number} durationMs
- * @param {number} seed the same one gives the same moments
+ * @param {number} seed the same seed gives the same moments
  */
 export function randomMoments(rate, durationMs, seed) {
-  // The sums of exponential gaps, scaled to the duration, are sorted uniforms (Devroye, Non-Uniform Random Variate
-  // Generation, 1986, chapter V): no sorting, and each number is drawn once.
+  // The sums of exponential gaps, scaled to the duration, are sorted uniform numbers (Devroye, Non-Uniform Random
+  // Variate Generation, 1986, chapter V). They don't have to be sorted, and each number is drawn once.
   const moments = new Float64Array(sendsBefore(rate, durationMs));
   const chance = uniforms(seed);
   let sum = 0;
@@ -114,7 +114,7 @@ function momentsOf(rate, { fromMs, ofMs }, lastsMs, seed) {
 }
 
 /**
- * Return moments at the same rate for the grace period of a slice. They are others in each slice, and the same for all
+ * Return moments at the same rate for the grace period of a slice. They differ between slices, and are the same for all
  * setups.
  *
  * @param {import('./types.ts').Job} job

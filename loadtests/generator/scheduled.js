@@ -16,16 +16,16 @@ const OPENED_PER_TURN = 4;
 export class Scheduled extends Load {
   first = 0; // the place of the slice's first send in the order of the whole load
   schedule = new Schedule([]);
-  noticed = 0; // the first request that was not yet found due
+  noticed = 0; // the first request that wasn't due at the last check
   next = 0; // the first request not handed to a connection
-  waiting = 0; // the first request that was not found to wait for a connection
+  waiting = 0; // the first request that isn't known to wait for a connection
   plannedFromMs = 0; // the edges of the slice without pauses
   plannedEndMs = 0;
   /** @type {Slice | null} */
   slice = null;
-  opened = 0; // connections in this turn of the event loop
+  opened = 0; // connections opened in this turn of the event loop
   /** @type {(() => void) | undefined} */
-  growth; // records it, once in a slice
+  growth; // records it once in a slice
   pacer = new Pacer(() => this.advance());
 
   async ready() {
@@ -55,9 +55,9 @@ export class Scheduled extends Load {
     return new SliceClock(slice, this.job.answerMs, this.pool?.begin === undefined && this.job.timesMs === null);
   }
 
-  /** Moves the edges that are still to come by the pauses so far, and continues the schedule if it has ended. */
+  /** Move future edges by the pauses until now, and continue the schedule if it has ended. */
   follow(/** @type {number} */ now) {
-    // After its end a slice stays over: the pacer rests, so nothing would send the further requests in time.
+    // An ended slice isn't extended, because the pacer rests and couldn't send more requests in time.
     if (!this.clock.moves || now >= this.endMs) {
       return;
     }
@@ -80,13 +80,13 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Sends all that is due, as far as there are connections; the rest follows as they become free.
+   * Send the due requests for which there are connections. The others are sent when connections become free.
    *
    * @returns {number} when the next request is due
    */
   advance() {
     if (this.finished) {
-      return Infinity; // the metronome woke it before it was set to rest
+      return Infinity; // the metronome called before it was stopped
     }
     const now = nowMs();
     this.follow(now);
@@ -101,7 +101,7 @@ export class Scheduled extends Load {
     return now >= this.endMs ? Infinity : Math.min(next, Math.max(this.plannedEndMs, now + 1));
   }
 
-  /** Records by how much outstanding requests grow over the measured part of a slice. */
+  /** Record the growth of outstanding requests in the measured part of a slice. */
   watchBacklog() {
     let before = 0;
     /** @type {(edge: 'fromMs' | 'endMs', act: () => void) => void} */
@@ -135,7 +135,7 @@ export class Scheduled extends Load {
     return i < this.schedule.planned || due < this.endMs ? due : Infinity;
   }
 
-  /** Hands the requests that are due to connections, in their order: to idle ones, then to new ones. */
+  /** Send due requests in their order, first over idle connections and then over new connections. */
   send() {
     while (this.next < this.noticed) {
       const exchange = this.exchangeAt(this.placeOf(this.next));
@@ -157,9 +157,9 @@ export class Scheduled extends Load {
   }
 
   /**
-   * Another connection, unless all are busy or enough were opened in this turn of the event loop. Opening takes the
-   * generator far longer than sending: were it to open one for each request that is delayed, it would fall behind
-   * further. In the next turn some will have become idle.
+   * Return another connection, unless all are busy or enough were opened in this turn of the event loop. Opening takes
+   * the generator far longer than sending. If it opened a connection for each delayed request, the delays would grow.
+   * In the next turn, some connections will be idle.
    */
   another() {
     if (this.pool?.isOpenLoop) {
@@ -197,7 +197,7 @@ export class Scheduled extends Load {
     if (this.finished) {
       return;
     }
-    this.pacer.setDue(this.advance()); // awake anyway: no need to wait for the metronome
+    this.pacer.setDue(this.advance()); // this code runs anyway, so it doesn't wait for the metronome
     if (this.isDone() && nowMs() >= this.endMs) {
       this.finish(nowMs());
     }
@@ -218,7 +218,7 @@ export class Scheduled extends Load {
       if (this.recorder.counts(due)) {
         this.exchangeAt(this.placeOf(i)).planned++;
         if (i >= this.next) {
-          this.recorder.failed.record(now - due); // due, and never handed to a connection
+          this.recorder.failed.record(now - due); // due requests that were never sent
         }
       }
     }

@@ -7,7 +7,7 @@ import { addressOf } from './loopback.js';
 /** @import { Socket } from 'node:net' */
 /** @import { Job } from './types.ts' */
 
-const AGAIN_MS = 100; // after the server has closed a connection
+const AGAIN_MS = 100; // the delay after the server has closed a connection
 
 export class SilentClients {
   isClosed = false;
@@ -19,7 +19,7 @@ export class SilentClients {
     this.opened = Promise.all(Array.from({ length: job.silent }, () => this.open()));
   }
 
-  /** Resolves when the client is connected, or was refused. */
+  /** Resolves when the client is connected or was refused. */
   open() {
     return new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
       const socket = connect(this.address, () => resolve());

@@ -8,18 +8,20 @@
 // A slice settles for the time of ten answers of an idle server (loadtests/plan/slices.py). A longer gap is a pause.
 const SETTLING_GAPS = 10;
 
-/** Counts how long a server owed answers and sent none, without the usual time of an answer, and how long the requests
- * that waited during the pause take afterwards: at most as long as the pause, as an overloaded server never catches up.
+/** Measures how long a server owed answers without sending any, minus the usual time of an answer, and how long the
+ * requests that waited during the pause take afterwards. This is at most as long as the pause, because an overloaded
+ * server never catches up.
  *
  * A server that works on several requests at once may answer all of them together. So the usual time grows with the
- * number of answers that it owed when it last answered. */
+ * number of answers that it owed at its last answer. */
 export class SliceClock {
   pausedMs = 0;
-  catchUpMs = 0; // for so long, late answers belong to the last pause
+  catchUpMs = 0; // in this time, late answers belong to the last pause
   sinceMs = 0; // the last answer, or the first request after a rest
-  owed = 1; // the answers that were outstanding then
+  owed = 1; // the number of outstanding answers at that time
 
-  /** @param {Slice} slice @param {number} answerMs @param {boolean} moves false: pauses don't make this slice longer */
+  /** @param {Slice} slice @param {number} answerMs @param {boolean} moves false if pauses don't make this slice longer
+   */
   constructor({ start, settleMs, durationMs, measured }, answerMs, moves = true) {
     this.answerMs = answerMs;
     const isOneOfSeveral = settleMs > 0 && durationMs > 0 && measured.ofMs > durationMs;
@@ -52,7 +54,7 @@ export class SliceClock {
     this.owed = owed;
   }
 
-  /** Returns the length of all pauses until `now`, while the server owes an answer. */
+  /** Return the length of all pauses until `now`, while the server owes an answer. */
   pausedUntil(/** @type {number} */ now) {
     return this.pausedMs + Math.max(0, now - this.sinceMs - Math.max(this.longestGapMs, this.answerMs * this.owed));
   }

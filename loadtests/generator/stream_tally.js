@@ -4,15 +4,15 @@ import { Times } from './times.js';
 
 /** @import { LeftCounts, StreamCounts } from './types.ts' */
 
-const OVERDUE_MS = 1000; // an event that is later than that when its stream is given up is missing
-const LATE_MS = 1000;  // a view that runs for longer after its client left
+const OVERDUE_MS = 1000; // an event that is later than this when its stream is given up is missing
+const LATE_MS = 1000;  // a view that runs for longer than this after its client left
 
 /** A stream. It was due at `dueMs`, and its request contains `number`. */
 export class Stream {
   came = 0; // events
-  earliest = Infinity; // the least of the offsets
+  earliest = Infinity; // the smallest offset
   /** @type {number[]} */
-  offsets = []; // of each event that came, up to the planned ones: when it did, less its place times the interval
+  offsets = []; // of each arrived event, up to the planned number: its time minus its place times the interval
 
   /** @param {number} dueMs @param {number} number */
   constructor(dueMs, number) {
@@ -30,14 +30,14 @@ export class StreamTally {
   begun = 0;
   whole = 0;
   broken = 0; // by the server, at any time
-  unanswered = 0; // without a single event when given up
+  unanswered = 0; // given up without a single event
   cut = 0;  // other streams that were running at that time
-  left = 0; // whose client left
-  answered = 0; // had a first event
+  left = 0; // streams whose client left
+  answered = 0; // streams that had a first event
   events = 0;
   inTime = 0; // of these, before the slice's end
-  missing = 0; // events that were due, of streams that were broken off or cut
-  most = 0;  // the maximum number at the same time
+  missing = 0; // due events of streams that were broken off or cut
+  most = 0;  // the maximum number of simultaneous streams
   underWay = 0; // from the first event on
   first = new Times();
   delay = new Times();
@@ -55,7 +55,7 @@ export class StreamTally {
     return new Stream(dueMs, this.begun);
   }
 
-  /** An event came; `lay` is for how long it may have lain here. */
+  /** An event arrived. `lay` is the time that it may have waited in the generator. */
   came(/** @type {Stream} */ stream, /** @type {number} */ at, lay = 0, inTime = true) {
     if (stream.came === 0) {
       this.answered++;
@@ -97,7 +97,7 @@ export class StreamTally {
     this.missing += Math.max(0, Math.min(due, this.eventsEach) - came);
   }
 
-  /** Its client left. */
+  /** The stream's client left. */
   wasLeft(/** @type {Stream} */ stream) {
     this.close(stream);
     this.left++;
@@ -123,12 +123,12 @@ export class StreamTally {
 /** The clients that left, and the ends of their views. The load asks the server until all ends are known. */
 export class Endings {
   clients = 0;
-  late = 0;  // of the views that are known to have ended
+  late = 0;  // the ends of views that are known to have ended
   after = new Times();
   /** @type {Set<number>} */
   running = new Set();  // views that have started and not ended
   /** @type {Map<number, number>} */
-  waiting = new Map(); // when a client left, by the number of its stream
+  waiting = new Map(); // the time when a client left, by the number of its stream
 
   left(/** @type {number} */ number, /** @type {number} */ at) {
     this.clients++;

@@ -8,8 +8,8 @@ import { Endings, StreamTally } from './stream_tally.js';
 /** @import { Stream } from './stream_tally.js' */
 /** @import { Connection, Failure, Owner, Slice, Streams } from './types.ts' */
 
-const AGAIN_MS = 1000; // after a stream that was broken off
-const ASK_EVERY_MS = 250; // which views have ended
+const AGAIN_MS = 1000; // the delay after a stream that was broken off
+const ASK_EVERY_MS = 250; // the request for the views that have ended
 
 /**
  * The way to request streams: a connection, a send on it, and the server's answer about ended streams.
@@ -63,7 +63,7 @@ export class EventStreams {
     }
   }
 
-  /** Asks whose views have ended, again and again until all have or the slice is over. */
+  /** Ask repeatedly which views have ended, until all have ended or the slice is over. */
   ask() {
     if (this.endings && this.endMs > 0) {
       const { endings } = this;
@@ -79,7 +79,7 @@ export class EventStreams {
   }
 
   begun(/** @type {number} */ dueMs) {
-    if (this.endMs > 0) { // else the slice was ended before its time
+    if (this.endMs > 0) { // otherwise the slice was ended early
       const connection = this.asking.connect(this);
       const stream = this.tally.begin(dueMs);
       this.live.set(connection, stream);
@@ -153,12 +153,12 @@ export class EventStreams {
     const { broken } = this.tally;
     this.live.delete(connection);
     this.tally.ended(stream, failure);
-    setImmediate(() => connection.destroy()); // not every client can be destroyed while it reports
+    setImmediate(() => connection.destroy()); // some clients can't be destroyed while they report
     this.open(this.tally.broken > broken ? at + AGAIN_MS : at);
   }
 }
 
-/** Several kinds of streams at once: a pool. */
+/** A pool of several kinds of streams. */
 export class StreamsTogether {
   deliveries = null;
 

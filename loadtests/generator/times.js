@@ -1,4 +1,4 @@
-// Distributions of times, which come in as milliseconds and are kept as whole microseconds.
+// Distributions of times, which are added in milliseconds and stored as whole microseconds.
 
 import hdr from 'hdr-histogram-js';
 
@@ -18,7 +18,7 @@ export class Times {
       highestTrackableValue: HIGHEST_US,
       numberOfSignificantValueDigits: digits,
       bitBucketSize: 32,
-      useWebAssembly: false, // no faster: measured
+      useWebAssembly: false, // not faster according to a measurement
     });
   }
 
@@ -29,7 +29,7 @@ export class Times {
     this.max = Math.max(this.max, us);
   }
 
-  /** @param {Times} other of as many digits */
+  /** @param {Times} other with the same number of digits */
   add(other) {
     this.histogram.add(other.histogram);
     this.sum += other.sum;

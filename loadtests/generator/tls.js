@@ -13,7 +13,7 @@ const MAX_SESSIONS = 100;
 /** @type {WeakMap<Job, Tls>} */
 const known = new WeakMap();
 
-/** That of a load; null where its origin is not https://. */
+/** The TLS of a load, or null if its origin isn't https://. */
 export function tlsOf(/** @type {Job} */ job) {
   if (!job.origin.startsWith('https:')) {
     return null;
@@ -43,7 +43,8 @@ class Tls {
    * @param {(error: Error | null, socket: TLSSocket) => void} callback called once
    */
   connect(protocol, counts, callback) {
-    // As browsers, each once while there are others (RFC 8446, C.4): some servers know a session only until it is resumed.
+    // Like a browser, use each session once while there are others (RFC 8446, C.4). Some servers forget a session when
+    // it is resumed.
     const session = this.sessions.length > 1 ? this.sessions.pop() : this.sessions[0];
     const socket = connect({ ...this.options, session, ALPNProtocols: [protocol] });
     socket.setNoDelay(true);

@@ -11,35 +11,35 @@ import type { Rooms } from './websocket/rooms.js';
 export interface Job {
   engine: 'openloop' | 'loadtest';
   protocol: string; // a file of protocols/, without its .js; `loadtest` speaks HTTP only
-  origin: string; // such as http://127.0.0.1:8000
+  origin: string; // an address such as http://127.0.0.1:8000
   requests: Request[];
-  order: string; // the request (its index) of each send of all processes, repeated: Uint16Array in base64
+  order: string; // the index of the request for each send of all processes, repeated: Uint16Array in base64
   timesMs: number[] | null; // of a recording: when each send of all processes is due
   rate: number | null;  // requests per second of all processes; null for a closed loop, 0 for connections without sends
-  connections: number; // of this process: the most at a fixed rate, all in a closed loop
-  silent: number; // more connections of this process, which send nothing
+  connections: number; // the maximum of this process at a fixed rate, or all in a closed loop
+  silent: number; // additional connections of this process that send nothing
   timeoutMs: number;
   listenMs: number;  // after the end of the last slice, for duplicate and stray messages
-  idleMs: number; // an idle connection is closed from this side after this
+  idleMs: number; // an idle connection is closed after this time
   answerMs: number; // the time of an answer without load; 0 if it isn't known
-  index: number; // of this process, from 0
+  index: number; // the index of this process, from 0
   processes: number;
-  turns: number; // that they take in sending: of a broadcast one for each room, else one each
+  turns: number; // turns in sending: in a broadcast one for each room, otherwise one for each process
   keepAlive: boolean;
   conversation: Conversation | null; // null: HTTP
   streams: Streams[]; // of the protocol `events`
   ca: string | null; // PEM; null: the system's
-  resumption: boolean; // of TLS sessions
+  resumption: boolean; // whether TLS sessions are resumed
 }
 
 /** Streams of events that are read while requests are sent. */
 export interface Streams {
   request: Request;
-  count: number; // at once, of this process
+  count: number; // simultaneous streams of this process
   events: number; // of each
   intervalMs: number; // from one event to the next
-  pauseMs: number; // after its first event a client reads nothing for so long
-  leaveMs: number | null; // so long after it was due a client leaves; null: it stays until the end
+  pauseMs: number; // after its first event, a client reads nothing for this time
+  leaveMs: number | null; // the time from a stream's due time until its client leaves; null if it stays until the end
   endings: Request | null;  // returns the ended views of requests with a `note`
 }
 
@@ -51,19 +51,19 @@ export interface Request {
   body: string | null; // base64
   status: number;
   expectBody: string | null; // base64; null: not checked
-  closes: boolean;  // over a separate connection
+  closes: boolean;  // whether it uses a separate connection
 }
 
 /** The messages and connections of a load over WebSockets. */
 export interface Conversation {
   does: 'connect' | 'idle' | 'echo' | 'broadcast';
   dialect: string; // a file of dialects/, without its .js
-  token: string;  // of the load; payloads of other loads have other tokens
-  prefix: string; // of the paths of handshakes; empty: the path of the request
+  token: string;  // the load's token; payloads of other loads have other tokens
+  prefix: string; // the start of the paths of handshakes; if it is empty, the path of the request
   receivers: number; // of this process
   rooms: number;  // of this process, or of all processes if they are shared
-  shared: boolean; // the receivers of a room are in all processes: see websocket/rooms.js
-  steps: number; // in which idle connections are opened
+  shared: boolean; // whether the receivers of a room are in all processes (see websocket/rooms.js)
+  steps: number; // steps in which idle connections are opened
   size: number; // bytes of a payload
   compression: boolean;
   masking: boolean;
@@ -73,25 +73,25 @@ export interface Conversation {
 /** The user's own messages: see loadtests/workload/script.py. */
 export interface Script {
   first: string[];
-  ready: string; // empty: ready at once
+  ready: string; // if it is empty, connections are ready immediately
   send: string;
   match: string;
-  subprotocols: string[]; // offered in the handshake
-  ticket: string; // how to request one for each connection, or empty
+  subprotocols: string[]; // the subprotocols that the handshake offers
+  ticket: string; // the way to request a ticket for each connection, or an empty string
 }
 
-/** A stretch of time of a load; its connections stay open between slices. */
+/** A part of a load's time. Connections stay open between slices. */
 export interface Slice {
   start: number; // of nowMs
-  settleMs: number;  // before the measured time
-  durationMs: number; // 0: a warm-up
-  graceMs: number;  // after it, for outstanding answers
-  arrivalSeed: number | null; // of random arrivals; null: even ones
+  settleMs: number;  // the time before the measured time
+  durationMs: number; // 0 for a warm-up
+  graceMs: number;  // the time for outstanding answers afterwards
+  arrivalSeed: number | null; // the seed of random arrivals; null for even arrivals
   settling: Part;
   measured: Part;
 }
 
-/** A slice's part of the schedule of all slices. The rate is exact over all of them, not rounded in each. */
+/** A slice's part of the schedule of all slices. The rate is exact over all slices and isn't rounded in each one. */
 export interface Part {
   fromMs: number;
   ofMs: number; // the length of the whole schedule
@@ -102,7 +102,7 @@ export type ErrorCounts = Partial<Record<ErrorKind, number>>;
 
 export interface Failure {
   kind: ErrorKind;
-  answered?: boolean; // the server did answer, but wrongly
+  answered?: boolean; // whether the server sent a wrong answer
   text: string;
 }
 
@@ -115,13 +115,13 @@ export interface Spread {
 
 /** One measured second, or a part of it: short slices and late answers make several parts of one second. */
 export interface Second {
-  t: number; // seconds measured before it
+  t: number; // measured seconds before it
   sent: number;
   completed: number;
   ok: number;
   errors: number;
   ends: Record<string, number>;  // by status, `stale`, ErrorKind, or `ok` if there are no statuses
-  hdr: string; // response times of those answered ok (`loadtest`: service times)
+  hdr: string; // response times of successful requests (service times with `loadtest`)
 }
 
 /** One of the requests of a load. */
@@ -141,12 +141,12 @@ export interface DeliveryCounts {
   missing: number;
   duplicate: number;
   reordered: number;
-  stray: number | null; // null: not known
+  stray: number | null; // null if unknown
   in_time: number;
   backlog: number[]; // by slice
   messages: number;
   whole: number;
-  of_messages: OfMessage[] | null; // where rooms are shared
+  of_messages: OfMessage[] | null; // if rooms are shared
   lag: Spread;
   last: Spread;
   reading: Spread;
@@ -200,13 +200,13 @@ export interface StreamCounts {
   left: LeftCounts | null;
 }
 
-/** Clients that left in the middle, and what became of their views. */
+/** Clients that left in the middle of their streams, and the outcome of their views. */
 export interface LeftCounts {
   clients: number;
   ended: number; // views that are known to have ended
   running: number;  // other views that have started; the server doesn't report the rest
-  late: number;  // the views in both that ran for longer than a second
-  after: Spread; // from when the client left until its view had ended
+  late: number;  // the views that ran for longer than a second afterwards
+  after: Spread; // the time from the client's leaving until its view ended
 }
 
 /** TLS handshakes of connections for the measured requests. */
@@ -222,8 +222,8 @@ export interface Measured {
   completed: number;
   ok: number;
   rate: number;
-  backlog: number[]; // by slice of a schedule: growth of outstanding requests over its measured part
-  billed: number; // answered ok in measured slices, whenever they were sent
+  backlog: number[]; // the growth of outstanding requests in the measured part of each slice of a schedule
+  billed: number; // successful answers in measured slices, whenever their requests were sent
   unfinished: number;
   waited: number;
   errors: ErrorCounts;
@@ -234,9 +234,9 @@ export interface Measured {
   deliveries: DeliveryCounts | null;
   connections: ConnectionCounts | null;
   streams: StreamCounts[]; // in the order of Job.streams
-  handshakes: Handshakes | null; // null: there was no TLS
-  outage_ms: number | null; // null: there were too many requests
-  answers_in_a_row: number | null; // on one connection of a closed loop, on average
+  handshakes: Handshakes | null; // null without TLS
+  outage_ms: number | null; // null if there were too many requests
+  answers_in_a_row: number | null; // the mean number of consecutive answers on a connection of a closed loop
   own_ms: Record<string, number | null> | null; // the engine's own figures
 }
 
@@ -249,8 +249,8 @@ export interface Running {
   step?(): Promise<void>; // opens the next part of the pool
   reopen?(): Promise<void>; // opens lost connections of the pool again
   run(slice: Slice): Promise<boolean>;  // until all sends have ended; returns whether some waited without success
-  listen?(): Promise<void>;  // for the time in the job
-  expect?(sends: Sends): void; // that another process has made
+  listen?(): Promise<void>;  // runs for the time in the job
+  expect?(sends: Sends): void; // sends of another process
   stop(): void; // ends the slice now
   close(): Measured;
   ended?(): Promise<void>; // until the other side has closed the connections as well
@@ -258,19 +258,19 @@ export interface Running {
 
 /** protocols/<name>.js exports an instance named `protocol`. The rest of openloop doesn't depend on the protocol. */
 export interface Protocol {
-  exchange(request: Request, job: Job): Exchange; // once for each of Job.requests: all that can be prepared is prepared
-  connect(job: Job, owner: Owner, pool: Pool | null): Connection;  // it may open with its first send
-  openPool?(job: Job): Promise<Pool | null>; // the load starts when all of it is open
+  exchange(request: Request, job: Job): Exchange; // called once for each of Job.requests; prepares as much as possible
+  connect(job: Job, owner: Owner, pool: Pool | null): Connection;  // the connection may open with its first send
+  openPool?(job: Job): Promise<Pool | null>; // the load starts when the whole pool is open
   answering(job: Job): Promise<AnsweringServer>;
 }
 
-/** One send at a time, from `send` to onOk or onFailed. Timeouts are the owner's, which destroys the connection. */
+/** One send at a time, from `send` to onOk or onFailed. The owner handles timeouts and then destroys the connection. */
 export interface Connection {
   busy: boolean;
-  exchange: Exchange; // of the last send, as are the moments
+  exchange: Exchange; // the exchange of the last send, like the moments below
   intended: number; // the owner may set it in onSent
   handedAt: number; // when `send` was called
-  sentAt: number; // when it was put on the wire; 0: not yet
+  sentAt: number; // when it was put on the wire; 0 if it wasn't
   how?: string | number;  // the status of the answer, if the protocol has statuses
   send(exchange: Exchange, intended: number): void;
   destroy(): void;  // close it and give up the sent request, without calling the owner
@@ -291,17 +291,17 @@ export interface AnswerHandler {
 
 export interface Owner {
   counts(intended: number): boolean;  // whether requests that are due at this time are measured
-  onSent(connection: Connection, at: number): void; // once for each send, before its end
+  onSent(connection: Connection, at: number): void; // called once for each send, before its end
   onOk(connection: Connection, at: number): void;
   onFailed(connection: Connection, at: number, failure: Failure): void;
 }
 
 /** Connections that are open for the whole load: receivers, idle connections, and a protocol's sending connections. */
 export interface Pool {
-  deliveries: Deliveries | null; // the grace period is for missing ones as well; null: no receivers
-  roundRobin?: boolean; // all sending connections are opened at once and used in turn, not as few as will do
-  isOpenLoop?: boolean;  // any number of messages may be in flight: Job.connections are open, and each takes several
-  closing?: number; // a slice does not end before these connections have
+  deliveries: Deliveries | null; // the grace period also applies to missing deliveries; null without receivers
+  roundRobin?: boolean; // whether all sending connections are opened at the start and used in turn
+  isOpenLoop?: boolean;  // whether a connection may have several messages in flight
+  closing?: number; // a slice doesn't end before these connections
   step?(): Promise<void>;
   reopen?(): Promise<void>;
   begin?(slice: Slice): void;
@@ -313,7 +313,7 @@ export interface Pool {
   close(): void | Promise<void>;
 }
 
-/** A server in this process that answers at once and always well, for warm-ups and ceilings. */
+/** A server in this process that immediately sends correct answers, for warm-ups and ceilings. */
 export interface AnsweringServer {
   origin: string;
   request: Request;
@@ -321,7 +321,7 @@ export interface AnsweringServer {
   close(): void;
 }
 
-/** Some bytes of a buffer, good for the time of the call. */
+/** Some bytes of a buffer. They are valid during the call. */
 export type OnBytes = (data: Buffer, start: number, end: number) => void;
 export type OnMessage = (data: Buffer, start: number, end: number, isText: boolean) => void;
 
@@ -338,7 +338,7 @@ export interface Dialect {
   onOpen(client: Client): void; // after the handshake; calls `client.ready` once it can receive
   onMessage(client: Client, data: Buffer, start: number, end: number): void;
   wrap(client: Client, payload: string): string;  // the ASCII message for a payload
-  separates?(conversation: Conversation): boolean; // false: who gets a message of another sender may be meant to
+  separates?(conversation: Conversation): boolean; // false if messages of other senders may be intended
 }
 
 /** The address of a WebSocket and the way to open it. */
@@ -349,10 +349,10 @@ export interface Target {
   path: string;
   headers: string[]; // name, value, name, value, ...
   subprotocols: string[];
-  ticket?: string; // how to request one, for $TICKET in the path
+  ticket?: string; // the way to request a ticket, for $TICKET in the path
   compression: boolean; // offered
   masking: boolean;
-  traffic: Traffic; // of all WebSockets of a load
+  traffic: Traffic; // the counts of all WebSockets of a load
 }
 
 /** Bytes on the wire. */

@@ -1,5 +1,5 @@
-// Runs the engine for a moment against a server within this process, so that the JIT compiler's work and the first
-// use of every code path do not show as response time of the first requests of the server under test.
+// Run the engine for a moment against a server in this process. Otherwise, the JIT compiler's work and the first use of
+// each code path would increase the response times of the first requests to the server under test.
 
 import { nowMs } from './clock.js';
 import { openloop } from './openloop.js';
@@ -9,7 +9,7 @@ import { openloop } from './openloop.js';
 const EACH_MS = 200;
 const PACES = [
   { rate: null },
-  { rate: null, keepAlive: false }, // as with a server that closes each connection
+  { rate: null, keepAlive: false }, // the same with a server that closes each connection
   { rate: 6000 },
 ];
 

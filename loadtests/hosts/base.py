@@ -47,9 +47,7 @@ class Supervised(Protocol):
     folder: Path
 
     def start(self, group: str) -> None:
-        """Start the group of a setup or service, or one process of it (``group:role``), without waiting until it is
-        ready.
-        """
+        """Start the group of a setup or service, or one of its processes (``group:role``), without waiting for it."""
 
     def stop(self, group: str) -> None:
         """Stop a group or a process, and wait until it has ended.

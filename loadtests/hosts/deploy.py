@@ -24,7 +24,7 @@ from loadtests.setups.application.progress import Announce
 
 BROUGHT_WITHIN_S = 300.0
 SET_UP_WITHIN_S = 3600.0
-BUSY = 75  # the exit status if another process has the lock (sysexits(3), EX_TEMPFAIL)
+BUSY = 75  # exit status if another process has the lock (sysexits(3), EX_TEMPFAIL)
 # Not needed to serve. The same applies to .md files, except in packages.
 STAYS_HERE = ("deploy/", "docs/", "results/", "tests/")
 # Cleared first, so that no files of an earlier revision are left.

@@ -26,8 +26,9 @@ class ErrorTail:
         os.close(self.descriptor)
 
     def text(self) -> str:
-        """Return the text after the program has ended. ssh may leave a process that could still write, so don't wait
-        long.
+        """Return the text after the program has ended.
+
+        ssh may leave a process that could still write, so don't wait long.
         """
         self._thread.join(GONE_WITHIN_S)
         return self._text.decode(errors="replace")

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 CONNECT_S = 10
 ANSWERED_WITHIN_S = 60.0
-CLOSED_WITHIN_S = 30.0  # the agent ends everything that it started before it exits
+CLOSED_WITHIN_S = 30.0  # before it exits, the agent ends everything that it started
 GONE_WITHIN_S = 2.0
 MAX_REFUSED = 1000  # characters of the reason
 NOT_PREPARED = 69  # the exit status of an unprepared machine (sysexits(3), EX_UNAVAILABLE)

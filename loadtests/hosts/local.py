@@ -25,7 +25,7 @@ from loadtests.records.run.run_record import OtherHost
 from loadtests.setups.application import Application
 from loadtests.setups.needs import missing
 
-LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to ask a server that listens everywhere
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address to reach a server that listens on all addresses
 
 
 class Local:

@@ -1,5 +1,7 @@
-"""A bare HTTP server on the very port that load is to reach: proves that SSH came to this host, and shows what the
-network takes by itself."""
+"""A minimal HTTP server on the port that load must reach.
+
+It proves that SSH reached the same host, and shows how much time the network needs.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,14 @@ MAX_NONCE = 64
 
 
 class _Server(ThreadingTCPServer):
-    """``http.server.HTTPServer`` would first ask the name service who it is."""
+    """``http.server.HTTPServer`` would first look up its own host name."""
 
     allow_reuse_address = True
     daemon_threads = True
 
 
 class ProofServer:
-    """Answers a nonce with its proof (``loadtests.hosts.network.proof``), until it is closed."""
+    """Answer a nonce with its proof (``loadtests.hosts.network.proof``) until the server is closed."""
 
     def __init__(self, token: str, bind: str, port: int) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -49,7 +51,7 @@ class ProofServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Frees the port."""
+        """Free the port."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

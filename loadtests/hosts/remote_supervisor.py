@@ -1,4 +1,4 @@
-"""supervisord on another machine: each call goes to the agent that started it."""
+"""A supervisord on another machine. Each call goes to the agent that started it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RemoteSupervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._link.alive:  # else the agent has ended it already, or is about to
+        if self._link.alive:  # otherwise the agent has ended it, or will end it soon
             self._call("end_supervisor", NOTHING)
 
     def start(self, group: str) -> None:

@@ -32,7 +32,7 @@ from loadtests.setups.application.remote_application import RemoteApplication
 T = TypeVar("T")
 Level = Literal["ok", "warning", "error"]
 
-# The agent of an earlier run may still be ending its processes. After a lost connection, it first has to notice.
+# The agent of an earlier run may still end its processes. After a lost connection, it first has to notice the loss.
 FREE_WITHIN_S, FREE_AGAIN_WITHIN_S = 15, 60
 GREETED_WITHIN_S = 30.0
 BACK_WITHIN_S = 300.0
@@ -165,7 +165,7 @@ class Ssh:
         return self._call("usage", dict[int, Usage], parts=list(parts), folder=str(folder))
 
     def cpu_s(self, pids: Iterable[int]) -> None:
-        return None  # each question would use the network of the load
+        return None  # each call would use the network of the load
 
     def moment(self, cores: Sequence[int]) -> Moment:
         return self._call("moment", Moment, cores=list(cores))
@@ -249,9 +249,8 @@ class Ssh:
         address = ipaddress.ip_address(self.listens_on())
         if public(address):
             remarks.append(
-                f"the servers listen on {address}, which is a public address: during the run, anyone who can reach "
-                f"it can use them; they have a separate secret key, but they aren't protected like servers in "
-                f"production"
+                f"the servers listen on the public address {address}. During the run, anyone who can reach it can use "
+                f"them. They have a separate secret key, but they aren't protected like servers in production"
             )
         return tuple(remarks)
 

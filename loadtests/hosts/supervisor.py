@@ -198,7 +198,7 @@ def _of_this_process() -> dict[str, str]:
 
 
 class _ClosedResponse(http.client.HTTPResponse):
-    """A response that is closed after it is read.
+    """A response that closes itself after it was read.
 
     Its finalizer is Python code, and CPython ignores exceptions in finalizers (``iobase_finalize``), so a Ctrl-C at
     that moment would be lost.

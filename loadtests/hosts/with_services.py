@@ -97,7 +97,7 @@ class WithServices:
         return found
 
     def cpu_s(self, pids: Iterable[int]) -> dict[int, float] | None:
-        # Only on the servers' machine, because a call to another machine uses the network.
+        # This includes only the servers' machine, because a call to another machine uses the network.
         return self._servers.cpu_s(pid for pid in pids if pid < PIDS)
 
 

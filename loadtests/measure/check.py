@@ -32,7 +32,7 @@ from loadtests.workload.secrets import telling, without_accounts
 
 MIN_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
 RECIPE = "fast"  # the origin's recipe, with the same answers at all times
-REFERENCE = "gunicorn"  # Django's views have been written for WSGI for the longest time
+REFERENCE = "gunicorn"  # most Django views were written for WSGI
 
 SETTINGS = "settings.json"  # in RUN_DIR, written by entry/with_settings.py
 HASH_SEED = {"PYTHONHASHSEED": "0"}  # otherwise the order of sets differs between processes

@@ -31,7 +31,9 @@ SERVERS = "servers"
 
 
 class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A hosts file, such as::
+    """A hosts file.
+
+    An example::
 
     servers = "ssh://bench@10.0.0.2"
     clients = ["ssh://bench@10.0.0.3"]

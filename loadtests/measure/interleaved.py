@@ -41,7 +41,7 @@ MAX_TIMED = 8  # the number of requests in a mix whose response time at rest is 
 ANSWERED_WITHIN_S = 10.0
 
 OnStep = Callable[[str, float], None]
-"""Called with the name of the next step, and its estimated seconds."""
+"""A function that gets the name of the next step and its estimated seconds."""
 
 
 def run_interleaved(
@@ -113,7 +113,7 @@ class _Block:
                     self.servers[label] = stack.enter_context(self.bench.serving(entry, start_options, port))
                 except NotServing as error:
                     self.servers[label] = error
-            if len(self.servers) > 1:  # a single setup disturbs no others
+            if len(self.servers) > 1:  # a single setup doesn't disturb others
                 self._measure_idle_cpu()
         except ConnectionLost as error:
             self.lost = error

@@ -238,8 +238,9 @@ class TrialBuilder:
 def _other_hosts(
     bench: Bench, loads: Sequence[LoadObservation], results: Sequence[Result]
 ) -> tuple[HostConditions, ...]:
-    """Return the conditions on the run's other hosts: the hosts that the servers' host knows, and the clients in
-    results.
+    """Return the conditions on the run's other hosts.
+
+    These are the hosts that the servers' host knows, and the clients in results.
     """
     observed: defaultdict[str, list[Conditions]] = defaultdict(list)
     for load in loads:

@@ -119,8 +119,9 @@ class Execution:
 
 
 class RunOutcome(Enum):
-    """The outcome of a run: all setups have a valid trial in all tests, some figures are unverified, or figures are
-    missing.
+    """The outcome of a run.
+
+    All setups have a valid trial in all tests, some figures are unverified, or figures are missing.
     """
 
     VALID = "valid"

@@ -18,9 +18,9 @@ from loadtests.measure.host_options import SCHEME, SERVERS
 from loadtests.observe import machine
 from loadtests.setups.application.progress import Announce
 
-# A page of the sample project takes about a millisecond. Above this limit, the measurement shows the network.
+# A page of the sample project takes about a millisecond. Above this limit, the measurement mostly shows the network.
 ROUND_TRIP_MS = 1.0
-MEGABITS_PER_S = 900.0  # for a network with a gigabit per second
+MEGABITS_PER_S = 900.0  # below the speed of a gigabit network
 CLOCK_S = 0.1
 MAX_NAMED = 3
 

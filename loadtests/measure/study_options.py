@@ -24,7 +24,7 @@ from loadtests.workload.load import MAX_PROCESSES, MAX_RATE
 OWN_STUDY, OWN_WEBSOCKETS = "own-project", "own-websockets"
 OWN_JOURNEY = "own-journey"  # the default study of its users
 AA_STUDY = "first-look"  # the default study of --duplicate-baseline
-MIN_RATE = 0.1  # below it a trial sends nothing
+MIN_RATE = 0.1  # with a lower rate, a trial sends nothing
 MAX_TIME = "1h"  # the default time to add blocks
 
 
@@ -119,8 +119,7 @@ def require_environments(own: project.Options | None, study: Study, servers: str
     """Check that the variants of the study's setups can be served on this machine, or on the host of the ``servers``.
 
     Raises:
-        UserError: If there is no project that a folder could be another checkout of, or if the host would need other
-            packages than its own.
+        UserError: If a folder is given without a project, or if the host would need other packages than its own.
     """
     for entry in study.entries:
         if servers and {*entry.variant} - {variants.HOPLESS}:
@@ -139,7 +138,7 @@ def require_websocket_test(own: project.Options | None, study: Study) -> None:
         UserError: If options describe them, but no test uses them.
     """
     if own and own.websocket and not any(setups.WEBSOCKET in test.work.setup_features for test in study.tests):
-        raise UserError(f"--ws-path: no test of {study.name} uses WebSockets; {OWN_WEBSOCKETS} has such tests")
+        raise UserError(f"--ws-path: no test of {study.name} uses WebSockets. {OWN_WEBSOCKETS} has such tests")
 
 
 def require_one_length(blocks: int | None, minutes: float | None, until: str | None = None) -> None:

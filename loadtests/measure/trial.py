@@ -30,9 +30,9 @@ from loadtests.records.result import BROKEN
 from loadtests.serve.serving import NotServing, Serving
 from loadtests.workload import Load
 
-STEP_SETTLED_S = 1.0  # by then, the temporary memory of handshakes has been freed
-BEFORE_S = 3.5  # before the server's processes are replaced, to measure the usual values for three full seconds
-BEFORE = 1 / 3  # the maximum share of the load for this
+STEP_SETTLED_S = 1.0  # after this time, the temporary memory of handshakes is freed
+BEFORE_S = 3.5  # time before the replacement, which contains three full seconds of usual values
+BEFORE = 1 / 3  # maximum share of the load for this time
 
 
 def run_trial(bench: Bench, planned: PlannedTrial, on_second: OnSecond) -> Trial:

@@ -33,7 +33,7 @@ CLOSED_LOOP_CONNECTIONS = 10
 DURATION_S = 10.0
 MESSAGE_BYTES = 64
 ARRIVAL_SEED = 2016  # fixed, so that two URLs can get the same load
-OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # by a request's field
+OPTIONS = {"method": "--method", "headers": "--header", "path": "the path of the URL"}  # hints by a request's field
 
 # Errors that a lower rate can't prevent, if there are no others. A rate that is too high leads to timeouts.
 REFUSALS = {"status", "refused", "wrong-body", "other"}
@@ -166,7 +166,7 @@ def send(engine: str, load: Load, on_second: OnSecond) -> Result:
     return engines.get(engine).run(load, Watch(on_second))
 
 
-# By parts of Node's and OpenSSL's messages. The first match is shown.
+# The keys are parts of Node's and OpenSSL's messages. The first match is shown.
 TLS_HINTS = {
     "certificate has expired": "renew the server's certificate",
     "certificate is not yet valid": "check the clocks of both machines",

@@ -86,7 +86,7 @@ class ConnectionWatch:
         self._sampler.start()
 
     def end(self, settle_s: float = 0.0, left_after_s: float = 0.0) -> Series:
-        """Stop, and return all readings, with times from ``settle_s`` after the start.
+        """Stop, and return all readings, with times relative to ``settle_s`` after the start.
 
         Args:
             settle_s: The time before the measured load.

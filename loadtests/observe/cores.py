@@ -28,8 +28,7 @@ class Cores:
         return self.machines == 1 and bool(set(self.servers) & set(self.generator))
 
     def services(self, env: Mapping[str, str]) -> tuple[int, ...]:
-        """Return the services' cores: SERVICES_CORES in ``env`` or in this process's environment, or else the servers'
-        cores.
+        """Return the services' cores: SERVICES_CORES in ``env`` or in the environment, or else the servers' cores.
 
         On another machine, the allowed cores aren't known.
 

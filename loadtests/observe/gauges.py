@@ -77,7 +77,7 @@ class GaugeWatch:
             self._sampler.start()
 
     def end(self, settle_s: float = 0.0) -> Series:
-        """Stop, and return all readings, with times from ``settle_s`` after the start."""
+        """Stop, and return all readings, with times relative to ``settle_s`` after the start."""
         if not self._sampler.stop():
             return {}
         self._files.close()

@@ -15,8 +15,9 @@ from loadtests.observe.processes import Part, tree
 
 @dataclasses.dataclass(frozen=True)
 class OthersMoment:
-    """The other load since boot, as the mean over some cores: CPU seconds of programs, steal, swapped pages, and
-    frequency.
+    """The other load since boot, as the mean over some cores.
+
+    It consists of programs' CPU seconds, steal, swapped pages and frequency.
     """
 
     monotonic_s: float
@@ -27,7 +28,7 @@ class OthersMoment:
 
 
 def moment(cores: Sequence[int], own: Iterable[Part]) -> OthersMoment:
-    """Return the current state, without the harness's ``own`` processes on any core and without network interrupts.
+    """Return the current state, not including the harness's ``own`` processes on any core, and network interrupts.
 
     The result is rarely too high, but may be too low. Most kernels add interrupts during a process to its time (they
     lack CONFIG_IRQ_TIME_ACCOUNTING), so these are subtracted twice. On a core that sends and receives without a pause,

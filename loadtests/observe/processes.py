@@ -18,7 +18,7 @@ import psutil
 from loadtests.records import Process
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-# of a CPU time, to keep the clock's precision: for 2,000 messages at 20 µs, a millisecond is a fortieth
+# decimals of a CPU time, because a millisecond is a fortieth of the time for 2,000 messages at 20 µs
 DIGITS = 6
 CPUCLOCK_SCHED = 2  # a clock id for a process's CPU time in nanoseconds (the kernel's posix-timers.h)
 

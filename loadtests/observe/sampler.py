@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Sampler:
-    """Call ``sample`` every ``every_s`` seconds from ``start`` to ``stop``."""
+    """Call ``sample`` every ``every_s`` seconds from ``start`` until ``stop``."""
 
     def __init__(self, sample: Callable[[], None], every_s: float) -> None:
         self._sample = sample

@@ -29,7 +29,7 @@ class Taker:
 
 @dataclasses.dataclass(frozen=True)
 class Takers:
-    """The programs that use the cores, starting with the busiest.
+    """The programs that use the cores. The busiest program is first.
 
     ``brief`` is for programs that started or ended in between, such as a compiler, and ``steal`` for the hypervisor's
     other machines. Both are in cores.

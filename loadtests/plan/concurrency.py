@@ -55,7 +55,7 @@ def fitting(study: Study, memory_mb: Mapping[str, float], free_mb: float) -> Stu
 
 
 def _how_many(sizes_mb: Sequence[float], room_mb: float) -> int:
-    """Return how many of the sizes fit, starting with the largest."""
+    """Return how many of the sizes fit if the largest come first."""
     taken = 0.0
     for number, size in enumerate(sizes_mb):
         taken += size

@@ -109,7 +109,7 @@ def _delivered(trial: Trial) -> float:
     result = trial.result
     if result is None or result.deliveries is None:
         return 0
-    # Receivers also got the messages that were sent while the server settled, and the processes' use includes them.
+    # The receivers also got messages that were sent while the server settled, and the CPU time includes these.
     return result.deliveries.delivered * (_billed(trial) / result.ok if result.ok else 1.0)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from loadtests.errors import UserError, quoted, shown
+from loadtests.formatting import capital
 from loadtests.plan import sweep as sweeps
 from loadtests.plan.kinds.base import RECIPE_KNOB
 from loadtests.plan.study_table import EntryTable
@@ -93,7 +94,7 @@ def _environment(given: Mapping[str, bool | int | float | str], where: str) -> d
         if text is None or "\0" in text:
             raise UserError(f"{where}{key}: must be a number or a text")
         if text and key in SERVERS and not SERVERS[key].fits(text):
-            raise UserError(f"{where}{key}: is {quoted(text)}; {SERVERS[key].needed}")
+            raise UserError(f"{where}{key}: is {quoted(text)}. {capital(SERVERS[key].needed)}")
         if kept(key, text) != text:
             raise UserError(f"{where}{key}: contains a user or a password. Set it in the environment of `run`")
         env[key] = text

@@ -1,4 +1,4 @@
-"""The counts of connections to a PostgreSQL database next to the setup."""
+"""Define the counts of connections to a PostgreSQL database next to the setup."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class Metric:
         short: The name in a narrow verdict.
         better: The word for a better value in verdicts.
         worse: The word for a worse value in verdicts.
-        question: A reader's question that a verdict answers. The default is the label. ``{one}`` is a placeholder for
-            the measured unit, such as a request.
+        question: The reader's question that the verdict answers. The default is the label. ``{one}`` is a placeholder
+            for the measured unit, such as a request.
         first: The verb of the winner.
         says_unit: Whether ``called`` contains the unit.
         complete: The sentence if every setup has 100%.

@@ -175,7 +175,7 @@ class SearchPlan:
             raise ValueError(f"capacity: the start rate, {self.start_rate:g}, must be at least {self.min_rate:g}")
         if not self.min_rate <= self.max_rate <= MAX_RATE:  # true also for NaN
             allowed = f"{self.min_rate:g} to {MAX_RATE:,.0f}"
-            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}; must be from {allowed}")
+            raise ValueError(f"capacity: the highest rate is {self.max_rate:g}. It must be from {allowed}")
         if self.precision <= 0:
             raise ValueError(f"capacity: the precision, {self.precision:g}, must be above 0")
         shortest_s = self.probe_s(self.first_rate, self.short_s) + self.probe_s(self.first_rate, self.long_s)
@@ -195,9 +195,7 @@ class SearchPlan:
         return max(min(self.start_rate, self.max_rate), self.lowest_rate)
 
     def probe_s(self, rate: float, shortest_s: float, share: float = 1.0) -> float:
-        """Return the duration of a probe that takes at least ``shortest_s`` and has at least this share of the
-        requests.
-        """
+        """Return the duration of a probe that takes at least ``shortest_s`` and has this share of the requests."""
         return max(shortest_s, math.ceil(10 * share * self.requests / rate - 1e-6) / 10)
 
     def rounded(self, rate: float) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import ceil
 
-# A percentile is the boundary of its tail. With ten requests in the tail their number is known to a third (Poisson:
-# 1 / sqrt(10)); with fewer the figure is a few single requests. Distribution-free limits of 95% exist from 3.7 on
-# (David and Nagaraja, Order Statistics, 2003, section 7.1); ten makes them usable.
+# A percentile is the boundary of its tail. If the tail has ten requests, their number is accurate to a third (Poisson:
+# 1 / sqrt(10)). With fewer, the figure depends on a few single requests. Distribution-free 95% limits exist from 3.7
+# requests on (David and Nagaraja, Order Statistics, 2003, section 7.1). With ten requests, they are useful.
 TAIL = 10
 
 

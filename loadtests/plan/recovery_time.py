@@ -13,10 +13,10 @@ from statistics import median
 
 from loadtests.records import OriginStage, Second, Trial
 
-SHARE_SLACK = 0.01  # of the requests that end well
-TIME_SLACK = 0.25  # of the usual p50, in both directions
-MIN_ANSWERED = 0.5  # of the usual number in a second; random arrivals vary, but not this much
-FOR_SECONDS = 3  # in a row, because a single good second may be chance
+SHARE_SLACK = 0.01  # allowed difference of the share of successful requests
+TIME_SLACK = 0.25  # allowed factor between the usual p50 and the current one, in both directions
+MIN_ANSWERED = 0.5  # minimum share of the usual answers per second; random arrivals vary less
+FOR_SECONDS = 3  # consecutive good seconds, because a single one may be chance
 USUAL = 0.99  # the share of requests that must end well before the failure, or there is no usual state
 MIN_USUAL = 3  # the seconds that are needed to define the usual state
 ROUNDING_S = 0.02  # the maximum distance between the start of a stage and a full second

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 # Shorter slices bring compared measurements closer together (docs/simulations compares half a second with a second).
 # Even shorter slices would mostly consist of settling.
 SLICE_S = 0.5
-# The first part of a slice isn't measured: after a pause, the setup's memory isn't in the caches, and its connections
-# may be closed. After this time, response times are the same as in the rest of the slice.
+# The first part of a slice isn't measured, because after a pause the setup's memory isn't in the caches, and its
+# connections may be closed. After this time, response times are the same as in the rest of the slice.
 SETTLE_S = 0.1
 # A queue needs about ten times the time of an answer to reach its steady length, and starts again in each slice.
 SETTLE_ANSWERS = 10

@@ -50,7 +50,7 @@ class Study:
     price_per_core_hour: Positive | None
     sweep: Sweep | None = None
     interleave: bool = False
-    """Whether load on the setups of a block is interleaved, where a test can be; else they run one after the other."""
+    """Whether load on the setups of a block is interleaved if the test supports it."""
     at_once: Count = 0
     """The maximum number of setups that run at once, including the baseline. 0 means all."""
     quick_blocks: Ordinal = QUICK_BLOCKS
@@ -129,8 +129,9 @@ class Study:
 
     @property
     def ceiling_tests(self) -> dict[str, Test]:
-        """The tests that find the rates that depend on the slowest setup's ceiling, by the name of the test that needs
-        the rate.
+        """The tests that find the rates that depend on the slowest setup's ceiling.
+
+        The keys are the names of the tests that need the rates.
 
         Tests that need the same search share it.
         """
@@ -241,7 +242,7 @@ def parse(values: dict[str, Any], name: str, where: str) -> Study:
         UserError: If the table isn't valid.
     """
     table = decode.convert(values, StudyTable, where)
-    # Before reading thousands of setups and tests, which takes long.
+    # This check comes first, because reading thousands of setups and tests takes long.
     _require_few(len(table.setups or [""]), len(table.tests), table.blocks, where)
     sweep = None if table.sweep is None else sweeps.parse(table.sweep, where)
     entries = from_list(table.setups or [], where) if sweep is None else from_sweep(sweep, where)
@@ -299,8 +300,6 @@ def _test(name: str, values: Mapping[str, Any], where: str) -> Test:
         raise UserError(f"{where}: tests.{shown(name)}: {LABELS_ARE} in a test's name")
     known = kinds.known()
     kind = values.get("kind", name if name in known else None)
-    if kind is None:
-        raise place.error(f"kind: is missing; allowed: {', '.join(known)}")
     if not isinstance(kind, str) or kind not in known:
-        raise place.error(f"kind: is {quoted(kind)}; allowed: {', '.join(known)}")
+        raise place.error(f"kind: is {'missing' if kind is None else quoted(kind)}. Allowed: {', '.join(known)}")
     return known[kind].parse(name, values, place)

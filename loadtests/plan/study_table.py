@@ -12,7 +12,7 @@ from loadtests.records.bounds import Positive, Share
 
 MAX_BLOCKS = 10_000
 QUICK_BLOCKS = 2
-MIN_AT_ONCE = 2  # the baseline and a setup to compare with it
+MIN_AT_ONCE = 2  # a baseline and a setup to compare with it
 
 Blocks = Annotated[int, Meta(ge=1, le=MAX_BLOCKS)]
 

@@ -46,8 +46,7 @@ class Sweep:
         return " × ".join(parts)
 
     def cells(self) -> list[dict[str, Any]]:
-        """Return a table with ``setup``, ``label`` and ``env`` for each cell, as a user would write it under
-        ``setups``.
+        """Return a table with ``setup``, ``label`` and ``env`` for each cell, like a user's table under ``setups``.
 
         The first knob's values change slowest.
         """
@@ -86,7 +85,7 @@ def environment(env: dict[str, str]) -> str:
 
 def _values(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not value:
-        raise UserError(f"{where}: is {quoted(value)}; must be a list of values, such as [1, 2, 4]")
+        raise UserError(f"{where}: is {quoted(value)}. It must be a list of values, such as [1, 2, 4]")
     texts = []
     for one in value:
         text = text_of(one)

@@ -15,9 +15,9 @@ from loadtests.records import RequestResult, Result, Trial
 from loadtests.records.histogram import decoded
 from loadtests.records.result import PERCENTILES, Figures
 
-# The delay of the generator is part of every response time. If it is more than a quarter of a percentile, it could by
-# itself create a difference of a third between two setups. The limit has no minimum: for a response time of 2 ms, a
-# delay of 1 ms is half of it, however short it is.
+# The generator's delay is part of every response time. If it is more than a quarter of a percentile, it could create a
+# difference of a third between two equal setups. The limit has no minimum, because a delay of 1 ms is half of a
+# response time of 2 ms.
 LATE = 0.25
 
 # A server that selects one of four connections at random gives a connection 1.33 answers in a row.
@@ -26,7 +26,11 @@ MAX_ANSWERS_IN_A_ROW = 1.5
 
 @dataclass(frozen=True)
 class Due:
-    """The number that was due, the number that came, and the latter's times as figures in ms and as a histogram."""
+    """The due events, and the times of the arrived ones.
+
+    It contains the number of due events, the number of arrived events, and their times as figures in ms and as a
+    histogram.
+    """
 
     came: int
     due: float
@@ -93,7 +97,7 @@ class MeasuredTime:
         """Return the share of the sending delay in the time.
 
         Returns:
-            The share, or None if either isn't known. A closed loop has no send times to be late for.
+            The share, or None if either isn't known. A closed loop has no due times, so it can't be late.
         """
         return self._share(result.pacing_lag_ms.get(key), result, key) if self.sending else None
 
@@ -102,9 +106,7 @@ class MeasuredTime:
         return self._share(self.reading(result, key), result, key)
 
     def too_late(self, result: Result, key: str) -> bool:
-        """Return whether the generator was so late in sending, or maybe in reading, that the percentile isn't the
-        server's.
-        """
+        """Return whether the generator sent, or may have read, so late that the percentile isn't the server's."""
         shares = (self.sending_share(result, key), self.reading_share(result, key))
         return any(share is not None and share > LATE for share in shares)
 
@@ -165,9 +167,9 @@ def _reading(result: Result, key: str) -> float | None:
 def _reading_of_last(result: Result, key: str) -> float | None:
     """Return how long the last delivery of a message may have waited in the generator.
 
-    The last of R receivers is as late as the latest of R readings. The latest reading is below a time as often as all
-    of R draws are, so its percentile p is the percentile p ** (1 / R) of a single reading. The readings of a message
-    come together and count as fewer than R draws, so their latest is earlier. The result is therefore an upper bound.
+    The delay of the last of R receivers is the longest of R reading delays. If these were independent, its percentile p
+    would be the percentile p ** (1 / R) of a single reading. A message's readings aren't independent, so their longest
+    delay is shorter. The result is therefore an upper bound.
     """
     deliveries, readings = result.deliveries, result.histograms.get("reading_lag")
     if deliveries is None or not deliveries.messages or not deliveries.expected or readings is None:
@@ -178,8 +180,8 @@ def _reading_of_last(result: Result, key: str) -> float | None:
 
 
 ANSWERS = MeasuredTime(_answers, lambda result: result.planned, sending=True)
-# Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them tell hardly more
-# than one.
+# Count messages, not deliveries. The deliveries of a message are late together, so a hundred of them contain little
+# more information than one.
 LAG = MeasuredTime(_deliveries, lambda result: result.ok, sending=True, reading=_reading)  # for every delivery
 # until all receivers have a message
 LAST = MeasuredTime(_last, lambda result: result.ok, sending=True, reading=_reading_of_last)

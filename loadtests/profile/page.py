@@ -12,7 +12,7 @@ from loadtests.profile.classify import Category
 from loadtests.report.formats import rest
 from loadtests.report.view import Field, Table
 
-ENOUGH = 500  # samples; a share of a half is then known to within 4%, and a tenth to within 3%
+ENOUGH = 500  # number of samples with which a share of a half is accurate to 4%, and a share of a tenth to 3%
 INTERVAL, ROUNDS = "95% interval, each on its own", "of each round"
 COLUMNS = ("", "CPU", INTERVAL, ROUNDS, "µs per request")
 COLUMNS_NOTE = (
@@ -29,7 +29,10 @@ def title(document: Document) -> str:
 
 
 def table(role: Document) -> Table:
-    """Return the categories of a role. A narrow terminal leaves out the rounds first, and then the interval."""
+    """Return the categories of a role.
+
+    On a narrow terminal, the table omits the rounds first, and then the interval.
+    """
     return Table(
         role["role"],
         f"{role['role']}: {role['cpu_us_per_request']:,.0f} µs of CPU time per request",
@@ -51,7 +54,7 @@ def _row(share: Document) -> tuple[str, ...]:
 
 
 def side_by_side(documents: Sequence[Document]) -> Table:
-    """The CPU time of a request of several setups, by category."""
+    """Return the CPU time of a request by category, for several setups."""
     spent = [_spent(document) for document in documents]
     known = [one.value for one in Category if any(one.value in of_one for of_one in spent)]
     rows = {name: [of_one.get(name, 0.0) for of_one in spent] for name in known}
@@ -66,7 +69,7 @@ def side_by_side(documents: Sequence[Document]) -> Table:
 
 
 def _spent(document: Document) -> dict[str, float]:
-    """The CPU time of a request by category, over all roles, in µs."""
+    """Return the CPU time of a request by category in µs, over all roles."""
     spent: dict[str, float] = {}
     for share in (share for role in document["roles"] for share in role["shares"]):
         spent[share["category"]] = spent.get(share["category"], 0.0) + share["us_per_request"]
@@ -74,7 +77,7 @@ def _spent(document: Document) -> dict[str, float]:
 
 
 def too_few(document: Document) -> str:
-    """Why nothing can be said of where the time goes, and what would do; empty where there are samples enough."""
+    """Return why there are too few samples and how to get more, or an empty string if there are enough."""
     samples = sum(role["samples"] for role in document["roles"])
     if samples >= ENOUGH:
         return ""
@@ -85,7 +88,7 @@ def too_few(document: Document) -> str:
 
 
 def summary(document: Document) -> list[str]:
-    """What a request costs, what the sampling changed, and the notes."""
+    """Return the cost of a request, the effect of the sampling, and the notes."""
     rates = sorted(document["rates"])
     total = sum(role["cpu_us_per_request"] for role in document["roles"])
     largest = sorted(_spent(document).items(), key=lambda item: -item[1])[:3]

@@ -105,7 +105,7 @@ def write(folder: Path, planned: Plan, rounds: Sequence[ProfileRound], failure: 
     """
     about = document(planned, rounds)
     if failure:
-        about["notes"].append(f"There are no files for speedscope: {failure}.")
+        about["notes"].append(f"The files for speedscope are missing: {failure}.")
     files.write_text(folder / "index.rst", pages.rst(about))
     files.write_json(folder / "profile.json", about)
     return about

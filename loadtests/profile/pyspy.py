@@ -1,7 +1,7 @@
 """Record the stacks of a process with py-spy, in the file format of https://www.speedscope.app.
 
-py-spy shows all threads, also waiting threads. It isn't used to count CPU time: it stops one thread after another, so
-by the time it reads the last thread, threads that hand work to each other have moved on (docs/profiling.rst).
+py-spy shows all threads, including waiting threads. It isn't used to count CPU time, because it stops one thread after
+another. Until it reads the last thread, threads that pass work to each other have changed (docs/profiling.rst).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from loadtests import files
 from loadtests.observe.cores import pinned
 from loadtests.profile.stacks import Reader
 
-RATE = 20  # samples per second: at py-spy's default of 100 an ASGI server, with its many threads, falls behind
+RATE = 20  # samples per second; at py-spy's default of 100, an ASGI server with its many threads becomes too slow
 ENDED_WITHIN_S = 10.0
 
 
@@ -51,7 +51,7 @@ class Spy:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                start_new_session=True,  # Ctrl-C is for this process, which then ends its own
+                start_new_session=True,  # only this process gets a Ctrl-C, and then ends py-spy
             )
 
     def end(self, reader: Reader) -> str:
@@ -81,7 +81,7 @@ class Spy:
 
 
 def why(output: str, yama: Path = Path("/proc/sys/kernel/yama/ptrace_scope")) -> str:
-    """Return what to do about a failure of py-spy, in a line, from its output."""
+    """Return a one-line remedy for a failure of py-spy, based on its output."""
     if "permission" in output.lower() or "EPERM" in output:
         scope = yama.read_text().strip() if yama.exists() else "0"
         if scope == "3":

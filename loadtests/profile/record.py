@@ -26,17 +26,17 @@ from loadtests.setups import Setup
 from loadtests.setups.application import Application
 from loadtests.workload import DEFAULT_ENGINE, Load, Request
 
-WARMUP_S = 2.0  # at most as long as the load itself
+WARMUP_S = 2.0  # the warm-up is at most as long as the load
 # The kernel's tick, 100, 250 or 1000 times per second, drives the timer that samples CPU time. If the rate of requests
 # divided it, each sample would hit the same point of a request.
 OFF_THE_TICK = 0.997
-BUSY = 0.8  # of the time
+BUSY = 0.8  # share of the time
 # At least up to Python 3.12, a thread can be interrupted between two steps of entering a Python function, when its
 # frames are not linked yet. faulthandler then follows random data of the C stack. The frequency depends on the code:
 # Python 3.11 crashed once in 400 to 4,600 samples of Uvicorn. CPU time is therefore sampled in short loads, so that a
 # crash costs only one load and a start.
 SAMPLED_AT_ONCE_S = 2.0
-MAX_STARTS = 12  # in a row without a completed load
+MAX_STARTS = 12  # consecutive starts without a completed load
 
 Progress = Callable[[str, int, int], None]
 Place = tuple[str, str, int]
@@ -60,7 +60,7 @@ class Plan:
     bind: str
     port: int
     cores: Cores
-    remarks: tuple[str, ...] = ()  # about the served project
+    remarks: tuple[str, ...] = ()  # a note about the served project
 
     def load(self, url: str) -> Load:
         """Return the load of one window on a server at ``url`` (without a path).
@@ -86,7 +86,7 @@ class Window:
     processes: tuple[Process, ...]
 
 
-Part = tuple[Window, Mapping[int, Stacks]]  # a sampled load, and the samples of its processes by pid
+Part = tuple[Window, Mapping[int, Stacks]]  # sampled load, and the samples of its processes by pid
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From samples to shares of CPU time."""
+"""Convert samples to shares of CPU time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from loadtests.profile.stacks import Stacks
 
 @dataclasses.dataclass(frozen=True)
 class Sampled:
-    """One process in one round of ``seconds``: its CPU time by the kernel, and its samples.
+    """A process in a round of ``seconds`` seconds: its CPU time according to the kernel, and its samples.
 
-    ``stacks`` are the samples of its CPU time, one every ``interval_s``, None for a process that is not Python's.
-    ``busy``: hardly ever idle for want of requests.
+    ``stacks`` are the samples of its CPU time, one per ``interval_s``, or None if it isn't a Python process. ``busy``
+    means that it rarely waited for requests.
     """
 
     role: str
@@ -31,8 +31,8 @@ class Sampled:
 class Share:
     """A category's part of a role's CPU time.
 
-    ``share`` is over all rounds, ``low`` to ``high`` its 95% interval (Wilson's, as if samples were independent),
-    ``rounds`` the share of each round. ``us_per_request`` is CPU time.
+    ``share`` is the share over all rounds, and ``low`` and ``high`` its 95% interval (Wilson's, which assumes
+    independent samples). ``rounds`` has the share in each round. ``us_per_request`` is CPU time.
     """
 
     category: Category
@@ -56,7 +56,7 @@ class Role:
 
 
 def by_role(rounds: Sequence[Sequence[Sampled]], us_per_request: Mapping[str, float]) -> list[Role]:
-    """The shares of every role, roles with the most CPU time first. ``us_per_request`` is by role."""
+    """Return the shares of every role. Roles with the most CPU time are first. ``us_per_request`` is by role."""
     roles = list(dict.fromkeys(process.role for processes in rounds for process in processes))
     found = [
         _role(role, [[one for one in processes if one.role == role] for processes in rounds], us_per_request[role])
@@ -98,10 +98,13 @@ def _role(role: str, rounds: Sequence[Sequence[Sampled]], us_per_request: float)
 
 
 def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
-    """Samples by category. Those missing from what the kernel's CPU time makes one expect are NATIVE: the thread on the
-    CPU had no Python stack.
+    """Return the samples by category.
 
-    In a process that was often idle they say nothing: the kernel's tick, which drives the timer, misses sleepers.
+    If there are fewer samples than the kernel's CPU time suggests, the missing ones are NATIVE, because the thread on
+    the CPU had no Python stack.
+
+    In a process that was often idle they don't have this meaning, because the kernel's tick, which drives the timer,
+    misses sleeping threads.
     """
     counts: Counter[Category] = Counter()
     for process in processes:
@@ -114,7 +117,7 @@ def _counts(processes: Iterable[Sampled], busy: bool) -> Counter[Category]:
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a proportion; (0, 1) of nothing."""
+    """Return Wilson's 95% interval for a proportion, or (0, 1) without samples."""
     if not trials:
         return 0.0, 1.0
     from scipy.stats import binomtest  # slow to import

@@ -13,8 +13,8 @@ from loadtests.records.bounds import Amount, Name, Ordinal, Positive, about
 class Round:
     """One round of a search."""
 
-    candidates: Annotated[tuple[Name, ...], about("The measured candidates, once in each block.")]
-    blocks: Annotated[tuple[Ordinal, ...], about("The numbers of its blocks, which no round before had.")]
+    candidates: Annotated[tuple[Name, ...], about("The candidates. Each is measured once in each block.")]
+    blocks: Annotated[tuple[Ordinal, ...], about("The numbers of its blocks, which earlier rounds didn't have.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,9 +26,9 @@ class AdviceOutcome:
     """
 
     pick: Annotated[Name, about("The best candidate.")]
-    runner_up: Annotated[Name | None, about("The second best; null if no other has a value.")] = None
-    ratio: Annotated[Positive | None, about("The pick's figure over the runner-up's.")] = None
-    low: Annotated[Amount | None, about("The ratio's 95% interval: its lower end.")] = None
+    runner_up: Annotated[Name | None, about("The second best, or null if no other has a value.")] = None
+    ratio: Annotated[Positive | None, about("The ratio of the winner's figure to the second best.")] = None
+    low: Annotated[Amount | None, about("The lower end of the ratio's 95% interval.")] = None
     high: Annotated[Positive | None, about("Its upper end.")] = None
 
     @property
@@ -43,7 +43,7 @@ class Advice:
 
     metric: Annotated[str, about("The metric that decides.")]
     rounds: Annotated[tuple[Round, ...], about("Its rounds.")]
-    outcome: Annotated[AdviceOutcome | None, about("The outcome; null until the search has ended.")]
+    outcome: Annotated[AdviceOutcome | None, about("The outcome, or null until the search has ended.")]
     seconds: Annotated[Amount, about("The duration of the search.")]
     grid_seconds: Annotated[Amount, about("The estimated time to measure every candidate like a finalist.")]
 

@@ -20,7 +20,7 @@ It is a dataclass or a ``msgspec.Struct``. ``Annotated[..., Meta(...)]`` contain
   as ``"500ms"``.
 - Rules that concern several fields are ValueErrors in ``__post_init__``. The text starts with the field and a colon.
 - ``Meta(extra={"allowed": "..."})`` describes the allowed values if the bounds can't, for example for a pattern.
-- msgspec 0.22 crashes for a union of a tuple of fixed length and a number with bounds. Use a list instead.
+- msgspec 0.22 crashes with a union of a tuple of fixed length and a number with bounds. Use a list instead.
 """
 
 from __future__ import annotations
@@ -224,8 +224,8 @@ def _joined(path: str, key: str) -> str:
 
 def _unknown_key(key: str, known: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    nearest = f"did you mean {near[0]}? " if near else ""
-    return f"is not a known key; {nearest}allowed: {', '.join(sorted(known))}"
+    nearest = f"Did you mean {near[0]}? " if near else ""
+    return f"is not a known key. {nearest}Allowed: {', '.join(sorted(known))}"
 
 
 _ERROR = re.compile(r"(?P<what>.*?)(?: - at (?P<of_key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
@@ -249,12 +249,17 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
         text = str(error.__cause__)
         return prefix + path + (("." if _RULE.match(text) else ": ") if path else "") + text
     if missing := _MISSING.fullmatch(match["what"]):
-        return f"{prefix}{_joined(path, missing[1])}: is missing; {allowed(_item_type(inner, missing[1]))} is needed"
+        return f"{prefix}{_joined(path, missing[1])}: is missing. {_needed(_item_type(inner, missing[1]))}"
     if match["of_key"]:
         value = _key_in_error(error, values, keys, kind)
         inner = next(one.key_type for one in _options(inner) if isinstance(one, inspect.DictType))
-        return f"{prefix}{_joined(path, value)}: is not a valid name; {allowed(inner)} is needed"
-    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: is {quoted(value)}; {allowed(inner)} is needed"
+        return f"{prefix}{_joined(path, value)}: is not a valid name. {_needed(inner)}"
+    return f"{prefix + path if path else prefix.rstrip('.') or 'it'}: is {quoted(value)}. {_needed(inner)}"
+
+
+def _needed(kind: Any) -> str:
+    text = allowed(kind)
+    return f"{text[:1].upper()}{text[1:]} is needed"
 
 
 def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:

@@ -13,7 +13,7 @@ class CpuSample:
     """The CPU use of about one second."""
 
     t: Annotated[Amount, about("The end, in seconds after the start of the measured time.")]
-    cores: Annotated[dict[Name, Amount], about("Cores that the processes of each role used on average.")]
+    cores: Annotated[dict[Name, Amount], about("The average number of cores that the processes of each role used.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,16 +23,16 @@ class OriginStage:
     t: Annotated[Number, about("The start, in seconds after the start of the measured time.")]
     text: Annotated[str, about("A description of the stage.")]
     healthy: Annotated[bool, about("Whether it answers every request with 2xx.")]
-    latency_ms: Annotated[Amount | None, about("The time of each request; null if it is random.")]
+    latency_ms: Annotated[Amount | None, about("The time of each request, or null if it is random.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OriginObservation:
     """The requests to the setup's origin during the load."""
 
-    stages: Annotated[tuple[OriginStage, ...], about("The played stages; empty for a load in many slices.")]
+    stages: Annotated[tuple[OriginStage, ...], about("The played stages. It is empty for a load in many slices.")]
     requests: Annotated[Count, about("The requests to the origin.")]
-    request_s: Annotated[Amount, about("The sum of the seconds that they were in flight.")]
+    request_s: Annotated[Amount, about("The sum of the seconds in which they were in flight.")]
 
     @property
     def service_s(self) -> float | None:
@@ -64,20 +64,18 @@ class Meanwhile:
 
     cpu: Annotated[tuple[CpuSample, ...], about("A row for each second. Empty if the load is too short.")] = ()
     origin: Annotated[OriginObservation | None, about("The setup's origin, if any.")] = None
-    deployment: Annotated[
-        Deployment | None, about("The replacement of the server's processes, if the test has one.")
-    ] = None
+    deployment: Annotated[Deployment | None, about("The replacement of the server's processes, if any.")] = None
 
 
 @dataclasses.dataclass(frozen=True)
 class HostConditions:
     """The conditions on the host of a load generator or a service during a trial."""
 
-    machine: Annotated[str, about("Its address as it was given; empty for the harness's own.")]
-    generates: Annotated[bool, about("Load came from it; else it is a service's.")]
-    other_load: Annotated[Amount, about("Share of its cores (of a generator: its core) that went to others and steal.")]
+    machine: Annotated[str, about("Its address as the user typed it. It is empty for the harness's machine.")]
+    generates: Annotated[bool, about("Whether it generated load. Otherwise, it ran a service.")]
+    other_load: Annotated[Amount, about("Other load and steal on its cores (for a generator, its core).")]
     swapped_pages: Annotated[Count, about("Pages that it swapped.")]
-    frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
+    frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical one.")] = None
     calibration_s: Annotated[tuple[Amount, ...], about("Times of the calibration loop before each round.")] = ()
 
     @property

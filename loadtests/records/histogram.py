@@ -2,7 +2,7 @@
 
 The format is the compressed V2 encoding that all HdrHistogram libraries share
 (https://github.com/HdrHistogram/HdrHistogram, AbstractHistogram.encodeIntoCompressedByteBuffer): a zlib stream of the
-counts of the buckets, as zigzag LEB128 numbers. A negative number means that many empty buckets.
+counts of the buckets, as zigzag LEB128 numbers. A negative number is a number of empty buckets.
 """
 # We don't use hdrhistogram 0.10 from PyPI: it rounds ranks (other percentiles in 67 of 161 committed histograms), takes
 # twelve times as long, and decompresses input of any size.

@@ -37,10 +37,10 @@ class Second:
     """One second of a load. None means that the value isn't known, as in older runs."""
 
     t: Annotated[Amount, about("The start, in seconds after the load's start.")]
-    sent: Annotated[Count, about("Requests that were sent in it.")]
-    completed: Annotated[Count, about("Requests that were answered in it.")]
-    ok: Annotated[Count, about("Requests that were answered as expected in it.")]
-    errors: Annotated[Count, about("Requests that failed in it.")]
+    sent: Annotated[Count, about("The requests that were sent in this second.")]
+    completed: Annotated[Count, about("The requests that were answered in this second.")]
+    ok: Annotated[Count, about("The requests that were answered as expected in this second.")]
+    errors: Annotated[Count, about("The requests that failed in this second.")]
     p50_ms: Annotated[Number | None, about("Median of the times that latency_of names, of successful requests.")]
     p99_ms: Annotated[Number | None, about("Their 99th percentile.")]
     p95_ms: Annotated[Number | None, about("Their 95th percentile.")] = None
@@ -63,14 +63,14 @@ class Generator:
     None means that the value isn't known, as in older runs.
     """
 
-    cpu_s: Annotated[Amount, about("CPU seconds, the grace period included.")]
-    wall_s: Annotated[Amount, about("The seconds in which it had to send.")]
+    cpu_s: Annotated[Amount, about("The CPU seconds, including the grace period.")]
+    wall_s: Annotated[Amount, about("The seconds in which it sent requests.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     p50_ms: Annotated[Number | None, about("Median response time of its part of the load.")] = None
     ok: Annotated[Count | None, about("Successful requests of its part of the load.")] = None
     planned: Annotated[Count | None, about("Planned requests of its part of the load.")] = None
-    machine: Annotated[str, about("The further client that it ran on; empty on the harness's own machine.")] = ""
-    other_load: Annotated[Amount | None, about("Share of that client's core that went to other programs.")] = None
+    machine: Annotated[str, about("The additional client on which it ran. It is empty for the harness's machine.")] = ""
+    other_load: Annotated[Amount | None, about("The share of that client's core that other programs used.")] = None
     swapped_pages: Annotated[Count | None, about("Pages that the client swapped.")] = None
     mhz: Annotated[Amount | None, about("Mean frequency of the client's core.")] = None
 
@@ -92,7 +92,7 @@ class RequestResult:
     sent: Annotated[Count, about("Requests that were sent.")]
     completed: Annotated[Count, about("Requests that were answered.")]
     ok: Annotated[Count, about("Requests that were answered as expected.")]
-    unfinished: Annotated[Count, about("Requests that had no end.")]
+    unfinished: Annotated[Count, about("Requests that neither ended nor failed.")]
     errors: Annotated[dict[ErrorKind, Count], about("Failed requests by kind.")]
     response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
 
@@ -101,8 +101,8 @@ class RequestResult:
 class Journeys:
     """The journeys that ended during the measured load."""
 
-    users: Annotated[Ordinal | None, about("Users of a closed loop; null with arrivals.")]
-    arrivals: Annotated[Positive | None, about("New users a second; null in a closed loop.")]
+    users: Annotated[Ordinal | None, about("The number of users in a closed loop, or null with arrivals.")]
+    arrivals: Annotated[Positive | None, about("The number of new users per second, or null in a closed loop.")]
     completed: Annotated[Count, about("Journeys that were completed.")]
     broken_off: Annotated[Count, about("Journeys that a failure ended.")]
     under_way_first: Annotated[Count, about("Running journeys at the start.")]
@@ -141,13 +141,11 @@ class Result:
     """
 
     engine: Annotated[str, about("The engine's name.")]
-    planned: Annotated[Count, about("Requests in the schedule, until an early stop; in a closed loop, those sent.")]
-    sent: Annotated[Count, about("Requests that were handed to a connection.")]
-    completed: Annotated[
-        Count, about("Requests that were answered: ok, status, wrong-body, mixed-up and lost-session.")
-    ]
-    ok: Annotated[Count, about("Requests that were answered with the expected status and body.")]
-    unfinished: Annotated[Count, about("Requests neither answered nor failed by the end of the grace period.")]
+    planned: Annotated[Count, about("The scheduled requests until an early stop. In a closed loop, the sent requests.")]
+    sent: Annotated[Count, about("The requests that were sent.")]
+    completed: Annotated[Count, about("The answered requests: ok, status, wrong-body, mixed-up and lost-session.")]
+    ok: Annotated[Count, about("The requests that were answered with the expected status and body.")]
+    unfinished: Annotated[Count, about("The requests without an answer or failure after the grace period.")]
     errors: Annotated[
         dict[ErrorKind, Count],
         about(
@@ -171,10 +169,10 @@ class Result:
         ),
     ]
     response_time_ms: Annotated[Figures, about("Answered minus intended send.")]
-    service_time_ms: Annotated[Figures, about("Answered minus actual send: the first byte, or opening a connection.")]
-    send_lag_ms: Annotated[Figures, about("Actual minus intended send, the wait for a free connection included.")]
+    service_time_ms: Annotated[Figures, about("From the actual send (first byte, or new connection) to the answer.")]
+    send_lag_ms: Annotated[Figures, about("From the intended to the actual send, with the wait for a connection.")]
     pacing_lag_ms: Annotated[Figures, about("The generator's own scheduling delay.")]
-    waited: Annotated[Count, about("Requests that waited for a connection.")]
+    waited: Annotated[Count, about("The requests that waited for a connection.")]
     latency_of: Annotated[
         Annotated[str, Meta(pattern=r"^(response|service)_time\Z")],
         about("The best measure of a user's wait: response_time, or service_time if no intended send is known."),

@@ -13,10 +13,10 @@ class LeftClients:
     """Clients that left in the middle of their streams, and the states of their views."""
 
     clients: Annotated[Count, about("Clients that left.")]
-    ended: Annotated[Count, about("Clients whose view is known to have ended by the end of the grace period.")]
-    running: Annotated[Count, about("Other clients whose view had started. The server didn't report the rest.")]
-    late: Annotated[Count, about("Clients of both kinds whose view ran for longer than a second.")]
-    after_ms: Annotated[Figures, about("From when the client left until its view had ended.")]
+    ended: Annotated[Count, about("The clients whose view is known to have ended before the end of the grace period.")]
+    running: Annotated[Count, about("The other clients whose view had started. The server didn't report the rest.")]
+    late: Annotated[Count, about("The clients of both kinds whose view ran for more than a second afterwards.")]
+    after_ms: Annotated[Figures, about("The time from the client's leaving until its view ended.")]
 
     @property
     def views(self) -> int:
@@ -26,21 +26,21 @@ class LeftClients:
 
 @dataclasses.dataclass(frozen=True)
 class Streams:
-    """Streams of events: begun = whole + broken + unanswered + cut + those whose client left."""
+    """Streams of events: started = whole + broken + unanswered + cut + streams whose client left."""
 
     begun: Annotated[Count, about("Requested streams.")]
     whole: Annotated[Count, about("Streams with all events.")]
-    broken: Annotated[Count, about("Streams that the server refused, interrupted, or answered in another way.")]
-    unanswered: Annotated[Count, about("Streams without an event by the end of the grace period.")]
+    broken: Annotated[Count, about("The streams that the server refused, interrupted, or answered wrongly.")]
+    unanswered: Annotated[Count, about("The streams without an event at the end of the grace period.")]
     cut: Annotated[Count, about("Other streams that were running at that time.")]
-    answered: Annotated[Count, about("Streams that had a first event.")]
+    answered: Annotated[Count, about("The streams with a first event.")]
     events: Annotated[Count, about("Events that came.")]
-    in_time: Annotated[Count, about("Events that came within duration_s.")]
+    in_time: Annotated[Count, about("The events that arrived within duration_s.")]
     missing: Annotated[Count, about("Missing events of streams that had some events and then stopped.")]
     most: Annotated[
         Count, about("The maximum number of streams that were between their first and last event at the same time.")
     ]
-    first_ms: Annotated[Figures, about("From when a stream was due until its first event.")]
+    first_ms: Annotated[Figures, about("The time from a stream's due time until its first event.")]
     delay_ms: Annotated[
         Figures, about("The delay of each event after the schedule of its stream's most punctual event.")
     ]

@@ -34,17 +34,17 @@ Role = Annotated[str, Meta(pattern=r"^(?!.*_uncharged\Z)[A-Za-z0-9][A-Za-z0-9._+
 class Process:
     """The resources that one process used during the measurement."""
 
-    role: Annotated[Role, about("Its part in the setup or service: web, worker, redis, ...")]
+    role: Annotated[Role, about("Its role in the setup or service, such as web, worker or redis.")]
     name: Annotated[str, about("Its name.")]
     pid: Annotated[Count, about("Process id; on the n-th of service_hosts n times 4,194,304 more.")]
-    cpu_s: Annotated[Amount, about("CPU seconds while it was measured.")]
+    cpu_s: Annotated[Amount, about("The CPU seconds during the measurement.")]
     peak_rss_mb: Annotated[Amount, about("Peak memory, in MB.")]
     rss_mb: Annotated[Amount, about("Memory at the end.")]
-    context_switches: Annotated[Count, about("Context switches while it was measured.")]
+    context_switches: Annotated[Count, about("The context switches during the measurement.")]
     requests: Annotated[Count | None, about("The requests that it handled, if it counts them.")] = None
-    charged: Annotated[bool, about("The setup pays for it; a supporting service is shown and not charged.")] = True
-    idle_rss_mb: Annotated[Amount | None, about("Memory before any load, where a test asks for that.")] = None
-    step_rss_mb: Annotated[tuple[Amount, ...], about("Memory after each step of opening connections.")] = ()
+    charged: Annotated[bool, about("Whether the setup is charged. Supporting services are only shown.")] = True
+    idle_rss_mb: Annotated[Amount | None, about("The memory before any load, if a test needs it.")] = None
+    step_rss_mb: Annotated[tuple[Amount, ...], about("The memory after each step of opening connections.")] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,35 +67,33 @@ class Flag:
 class Evidence:
     """The observations that decide whether a trial is valid.
 
-    None means not known, and never counts against the trial.
+    None means not known, which never makes a trial invalid.
     """
 
-    started: Annotated[bool | None, about("The servers answered before the time for starting was over.")] = None
-    contract_differences: Annotated[int | None, about("Answers that differ from the contract, under load too.")] = None
-    processes_died: Annotated[int | None, about("Charged processes that ended or were restarted.")] = None
-    generator_cpu: Annotated[Number | None, about("CPU over elapsed seconds of the generator's busiest process.")] = (
-        None
-    )
+    started: Annotated[bool | None, about("Whether the servers answered in the time for starting.")] = None
+    contract_differences: Annotated[int | None, about("Answers that differ from the contract, also under load.")] = None
+    processes_died: Annotated[int | None, about("The charged processes that ended or were restarted.")] = None
+    generator_cpu: Annotated[Number | None, about("CPU use of the generator's busiest process, in cores.")] = None
     send_lag_p99_ms: Annotated[Number | None, about("The generator's own scheduling delay (pacing lag), p99.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
-    planned: Annotated[int | None, about("Planned requests; null for closed loops and searches.")] = None
+    planned: Annotated[int | None, about("The planned requests, or null for closed loops and searches.")] = None
     sent: Annotated[int | None, about("Sent requests; waiting for a connection is not the generator's fault.")] = None
-    refused: Annotated[int, about("Planned requests that the server took no connection for.")] = 0
-    clock_jump_s: Annotated[Number | None, about("Wall-clock minus monotonic time that elapsed.")] = None
-    swapped_pages: Annotated[int | None, about("Pages that the machine swapped in and out.")] = None
+    refused: Annotated[int, about("The planned requests for which the server didn't accept a connection.")] = 0
+    clock_jump_s: Annotated[Number | None, about("The wall clock's elapsed time minus the monotonic clock's.")] = None
+    swapped_pages: Annotated[int | None, about("The pages that the machine swapped in and out.")] = None
     other_load: Annotated[
-        Number | None, about("Share of the servers' cores that went to other programs and steal.")
+        Number | None, about("The share of the servers' cores that other programs and steal used.")
     ] = None
-    frequency_change: Annotated[Number | None, about("Mean CPU frequency over the run's typical one, minus 1.")] = None
-    shared_core: Annotated[bool | None, about("The generator and the servers share a core.")] = None
-    recovered: Annotated[bool | None, about("The server recovered from each probe of a search.")] = None
+    frequency_change: Annotated[Number | None, about("CPU frequency relative to the run's typical one.")] = None
+    shared_core: Annotated[bool | None, about("Whether the generator and the servers share a core.")] = None
+    recovered: Annotated[bool | None, about("Whether the server recovered from each probe of a search.")] = None
     engine_failed: Annotated[bool | None, about("The load generator failed.")] = None
-    service_failed: Annotated[bool | None, about("A service that is not charged did not start, or ended.")] = None
-    idle_cpu: Annotated[Number | None, about("CPU seconds a second used while others were to be measured.")] = None
+    service_failed: Annotated[bool | None, about("Whether a service that isn't charged failed or ended.")] = None
+    idle_cpu: Annotated[Number | None, about("CPU use while other setups were measured, in cores.")] = None
     calibration_s: Annotated[
         tuple[Amount, ...], about("Times of the servers' calibration loop before each round.")
     ] = ()
-    connection_lost: Annotated[bool | None, about("The connection to the servers' host was lost for a while.")] = None
+    connection_lost: Annotated[bool | None, about("Whether the connection to the servers' host was lost.")] = None
     other_hosts: Annotated[tuple[HostConditions, ...], about("The run's other hosts.")] = ()
 
 
@@ -108,9 +106,9 @@ class ProbeRecord:
     why: Annotated[str, about("The outcome in words.")]
     planned: Annotated[Count, about("Requests in the schedule.")]
     ok: Annotated[Count, about("Requests that were answered as expected.")]
-    errors: Annotated[Count, about("Requests that failed or were never answered.")]
+    errors: Annotated[Count, about("The requests that failed or were never answered.")]
     response_time_ms: Annotated[Figures, about("Response times.")]
-    lag_ms: Annotated[Figures | None, about("Delivery times, if there were deliveries.")] = None
+    lag_ms: Annotated[Figures | None, about("The delivery times, if there were deliveries.")] = None
     delay_ms: Annotated[Figures | None, about("Delay of events, if there were streams.")] = None
 
 
@@ -118,8 +116,8 @@ class ProbeRecord:
 class CapacityRecord:
     """The outcome of a search. Rates count the units of the test, so the rates of a broadcast are of deliveries."""
 
-    rate: Annotated[Positive | None, about("The highest rate that passed; null if none did.")]
-    above: Annotated[Positive | None, about("The lowest rate that did not.")]
+    rate: Annotated[Positive | None, about("The highest rate that passed, or null if no rate passed.")]
+    above: Annotated[Positive | None, about("The lowest rate that didn't pass.")]
     limited_by: Annotated[
         Annotated[str, Meta(pattern=r"^(server|generator|max_rate|probes|time)\Z")],
         about("server, generator, max_rate, probes or (by hand) time."),
@@ -155,12 +153,12 @@ class Trial:
     result: Annotated[
         Result | None, about("The measurements. For a search, the measurements of the probe that confirmed its rate.")
     ] = None
-    meanwhile: Annotated[Meanwhile | None, about("The observations during the load; null in older runs.")] = None
+    meanwhile: Annotated[Meanwhile | None, about("The observations during the load, or null in older runs.")] = None
     processes: Annotated[tuple[Process, ...], about("The processes of the setup and its services.")] = ()
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")] = (
         dataclasses.field(default_factory=dict)
     )
-    evidence: Annotated[Evidence, about("The observations that the flags are based on.")] = dataclasses.field(
+    evidence: Annotated[Evidence, about("The observations on which the flags are based.")] = dataclasses.field(
         default_factory=Evidence
     )
     capacity: Annotated[CapacityRecord | None, about("The outcome of a capacity test's search.")] = None

@@ -14,10 +14,10 @@ class Deliveries:
 
     expected: Annotated[Count, about("Deliveries that were expected.")]
     delivered: Annotated[Count, about("Deliveries that arrived.")]
-    missing: Annotated[Count, about("Deliveries that did not arrive.")]
+    missing: Annotated[Count, about("The deliveries that didn't arrive.")]
     duplicate: Annotated[Count, about("Arrivals after the first.")]
-    reordered: Annotated[Count, about("Arrivals after a message that the same sender sent later.")]
-    lag_ms: Annotated[Figures, about("Arrival at each receiver minus intended send.")]
+    reordered: Annotated[Count, about("The arrivals after a message that the same sender sent later.")]
+    lag_ms: Annotated[Figures, about("The time from the intended send to the arrival at each receiver.")]
     stray: Annotated[
         Count | None,
         about(
@@ -27,10 +27,10 @@ class Deliveries:
     in_time: Annotated[
         Count | None, about("Arrivals within duration_s, including messages that were sent before it.")
     ] = None
-    backlog: Annotated[tuple[int, ...], about("For each slice, by how many at least the messages in flight grew.")] = ()
-    messages: Annotated[Count | None, about("Messages that were published for receivers.")] = None
-    whole: Annotated[Count | None, about("Messages that reached all of their receivers.")] = None
-    last_ms: Annotated[Figures | None, about("Intended send to the last receiver, of whole messages.")] = None
+    backlog: Annotated[tuple[int, ...], about("The minimum growth of the messages in flight in each slice.")] = ()
+    messages: Annotated[Count | None, about("The messages that were published for receivers.")] = None
+    whole: Annotated[Count | None, about("The messages that reached all of their receivers.")] = None
+    last_ms: Annotated[Figures | None, about("From the intended send to the last receiver of whole messages.")] = None
     reading_lag_ms: Annotated[Figures | None, about("The time that arrivals may have waited in the generator.")] = None
 
     @property
@@ -43,13 +43,13 @@ class Deliveries:
 class Connections:
     """WebSocket connections that should stay open for the whole load: requested = opened + refused."""
 
-    requested: Annotated[Count, about("Connections that were to be opened.")]
+    requested: Annotated[Count, about("The number of requested connections.")]
     opened: Annotated[Count, about("Connections that were opened.")]
     refused: Annotated[Count, about("Those that were not.")]
     lost: Annotated[Count, about("The number of connections that the server ended.")]
-    opening_ms: Annotated[Figures, about("From requesting a connection until it could receive.")]
+    opening_ms: Annotated[Figures, about("The time from requesting a connection until it could receive.")]
     opened_in_s: Annotated[Amount, about("From requesting the first until the last could receive.")]
-    sent_bytes: Annotated[Count, about("Bytes on the wire to the server: handshakes, frames, the dialect's own.")]
-    received_bytes: Annotated[Count, about("Bytes on the wire from the server.")]
+    sent_bytes: Annotated[Count, about("Bytes to the server: handshakes, frames, and the dialect's messages.")]
+    received_bytes: Annotated[Count, about("Bytes from the server.")]
     reason: Annotated[str, about("The reason for the first refused or lost connection.")] = ""
-    steps: Annotated[tuple[Count, ...], about("Open connections after each step of opening them.")] = ()
+    steps: Annotated[tuple[Count, ...], about("The open connections after each step.")] = ()

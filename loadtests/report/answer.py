@@ -1,4 +1,4 @@
-"""The answer of a run in brief: what failed, who wins, and a row for each setup."""
+"""Create the short answer of a run: failures, winners, and a row for each setup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SESSION_ERRORS = {"mixed-up": "mixed up", "lost-session": "lost"}
 
 @dataclasses.dataclass(frozen=True)
 class _Column:
-    """A metric of a test. ``compared``: with its ratio to the baseline."""
+    """A metric of a test. ``compared`` means that its ratio to the baseline is shown."""
 
     heading: str
     test: Test
@@ -40,7 +40,7 @@ class _Column:
 
 
 def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Finding], notes: Sequence[str]) -> RunAnswer:
-    """The answer, from all findings; ``notes`` go below the table."""
+    """Return the answer, based on all findings. ``notes`` go below the table."""
     headlines = (
         *overview.two_machines(results),
         *_session_errors(results),
@@ -61,7 +61,10 @@ def answer(results: Results, advice: Sequence[Finding], findings: Sequence[Findi
 
 
 def _session_errors(results: Results) -> Iterator[str]:
-    """Users who met another's session, or were forgotten: of each test, invalid trials included."""
+    """Return sentences about users who got another user's session or lost theirs.
+
+    They are for each test, including invalid trials.
+    """
     for test in results.tests:
         found = []
         for label in results.labels_without_copy(test.name):
@@ -75,7 +78,7 @@ def _session_errors(results: Results) -> Iterator[str]:
 
 
 def _failures(results: Results) -> Iterator[str]:
-    """A sentence for each test and kind of failure."""
+    """Return a sentence for each test and kind of failure."""
     for test in results.tests:
         labels = results.labels_without_copy(test.name)
         standings = {label: results.standings[label, test.name] for label in labels}
@@ -110,12 +113,15 @@ def _failures(results: Results) -> Iterator[str]:
 
 
 def _columns(results: Results) -> Iterator[_Column]:
-    """Yield the first judged metric of each test, rates before times, and all judged metrics of a kind's first test.
+    """Yield the metrics of the answer.
+
+    These are the first judged metric of each test, with rates before times, and all judged metrics of a kind's first
+    test.
 
     Supporting metrics follow. CPU time at a fixed rate is left out if it is also known from a closed loop.
     """
     compares = results.record.advice is None and len(results.labels) > 1
-    # Only the ends of a load curve, because it has a chart.
+    # Of a load curve, only the ends are shown, because it has a chart.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [
@@ -130,7 +136,7 @@ def _columns(results: Results) -> Iterator[_Column]:
         ]
     in_loops = {metric for test, metric in shown if _is_cpu(test, metric) and test.pace.is_closed_loop}
     shown = [(test, metric) for test, metric in shown if metric not in in_loops or test.pace.is_closed_loop]
-    # Optional columns are dropped from the left.
+    # Optional columns are dropped from left to right.
     shown.sort(key=lambda one: (one[1] is not one[0].judged[0], _is_cpu(*one)))
     tests = list(dict.fromkeys(test for test, _ in shown))
     supporting = [(test, metric) for test in tests for metric in test.kind.supporting_metrics]
@@ -141,7 +147,7 @@ def _columns(results: Results) -> Iterator[_Column]:
         if _is_cpu(test, metric):
             name = f"{name} {cpu_load.at_load(results, test)}".rstrip()
         if len(same) > 1:
-            # Tests of one kind differ by the rest of their names.
+            # Tests of one kind differ in the rest of their names.
             of_kinds = len({other.kind for other in same}) > 1
             name = f"{name} {test.name if of_kinds else test.name.removeprefix(test.kind.name).lstrip('-')}".rstrip()
         yield _Column(metric.with_unit(name), test, metric, compares and metric in test.judged)
@@ -217,7 +223,7 @@ def _compared(results: Results, label: str, column: _Column) -> Field:
     if metric in test.kind.supporting_metrics:
         return Field(text, tone="bad" if standing.loses else "")
     if standing.overload:
-        # Response times of an overloaded setup are as long as the test was.
+        # The response times of an overloaded setup depend on the test's duration.
         return Field(text if _is_cpu(test, metric) else tables.unknown().text, UNSUSTAINED, tone="bad")
     if standing.fails:
         return Field(text, _failure(standing), tone="bad")
@@ -254,7 +260,7 @@ def _range(comparison: Comparison) -> str:
 
 
 def _end(value: float) -> str:
-    """An end of an interval: two digits, but near 1 two decimals."""
+    """Format an end of an interval with two digits, or near 1 with two decimals."""
     if value < 0.1:
         return f"{value:.2g}"
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 10 else f"{value:,.0f}"
@@ -282,12 +288,12 @@ def _marks(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _resolution(results: Results) -> str:
-    """The typical ratio below which the run finds no significant difference, by metric."""
+    """Return the typical ratio below which the run doesn't find significant differences, by metric."""
     widths: dict[str, list[float]] = {}
     for test in by_importance(results):
         metric = test.judged[0]
         for one in results.comparisons.values():
-            # No number of blocks closes the interval of a bound.
+            # More blocks can't close the interval of a bound.
             if (one.test, one.metric) == (test.name, metric.name) and not (one.at_least or one.at_most):
                 widths.setdefault(metric.short or metric.label, []).append(1 + plus_minus(one.low, one.high))
     typical = {name: median(found) for name, found in widths.items()}

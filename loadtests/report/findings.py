@@ -1,8 +1,8 @@
-"""The findings of a run, question by question: the winner, if the differences are statistically significant.
+"""Describe the findings of a run for each question: the winner, if the differences are statistically significant.
 
-A setup is *behind* another if the intervals show it: they hold together for all comparisons with the baseline, so the
-ratio of two candidates is between the quotients of their intervals' ends. There is a winner only if all others are
-behind it.
+A setup is *behind* another one if the intervals show it. The intervals of all comparisons with the baseline hold
+together, so the ratio of two candidates is between the quotients of their intervals' ends. A setup wins only if all
+others are behind it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from loadtests.report import pair_findings
 from loadtests.report.points import by_engine
 from loadtests.report.view import Finding
 
-NAMED = 5  # setups whose figures a sentence lists; of more it gives the range
-MAX_NAMED = 12  # setups that a sentence names
+NAMED = 5  # maximum number of setups whose figures a sentence lists; for more, it shows the range
+MAX_NAMED = 12  # maximum number of setups in a sentence
 
 
 @dataclasses.dataclass(frozen=True)
 class _Ratio:
-    """A setup's ratio to the baseline with its interval; the baseline's own is exactly 1."""
+    """A setup's ratio to the baseline with its interval. The baseline's ratio is exactly 1."""
 
     label: str
     low: float = 1.0
@@ -46,7 +46,7 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
 
 def by_importance(results: Results) -> list[Test]:
-    """The tests, rates before times."""
+    """Return the tests. Those with rates come before those with times."""
     return sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
 
 
@@ -82,7 +82,7 @@ def certainty(results: Results) -> str:
 
 
 def condition(results: Results, test: Test) -> str:
-    """``at 300 requests/s``, with the path and the engine where the study has several."""
+    """Return the condition, such as ``at 300 requests/s``, with the path and the engine if the study has several."""
     several = len({other.short_description for other in results.tests}) > 1
     path = f" for {test.short_description.removeprefix('GET ')}" if several else ""
     return f"{test.condition}{path}{by_engine(results, test)}"
@@ -135,7 +135,7 @@ def _finding(results: Results, test: Test, metric: Metric) -> Finding | None:
 
 
 def _supporting(results: Results, test: Test, metric: Metric, labels: list[str]) -> str:
-    """The least of each supporting metric, without which the ranked figures mislead."""
+    """Return the lowest value of each supporting metric. Without it, the ranked figures could mislead."""
     if metric is test.kind.cost_unit.cpu:
         return ""
     standings = [results.standings[label, test.name] for label in labels]
@@ -151,7 +151,7 @@ def _supporting(results: Results, test: Test, metric: Metric, labels: list[str])
 
 
 class _Ranking:
-    """The setups of one test by one metric. ``leaders`` and ``title`` are set by ``sentences``."""
+    """The setups of one test, compared by one metric. ``sentences`` sets ``leaders`` and ``title``."""
 
     def __init__(self, results: Results, test: Test, metric: Metric) -> None:
         self.results = results
@@ -195,8 +195,8 @@ class _Ranking:
         """Describe the group that the winner leads, if it isn't all setups."""
         if self.unranked:
             sustaining = self.failing and self.all_overloaded and not self.left_out
-            return " of those that sustain the rate" if sustaining else " of those that are ranked"
-        return " of those with a figure" if self.left_out else ""
+            return " of the setups that sustain the rate" if sustaining else " of the ranked setups"
+        return " of the setups with a figure" if self.left_out else ""
 
     def _winner(self, ratios: dict[str, _Ratio], first: str) -> tuple[str, str]:
         self.leaders = f"{first} first"
@@ -217,7 +217,7 @@ class _Ranking:
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             blocks = self._blocks(ahead)
-            # One block has no interval: bars that are far apart would belie "no significant difference".
+            # One block gives no interval, so bars that are far apart would contradict "no significant difference".
             undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
             outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
             self.leaders = f"{who} lead" if self._among() else "all"
@@ -242,7 +242,7 @@ class _Ranking:
         return _Ratio(label, one.low, one.ratio, one.high) if one else None
 
     def _between(self, one: _Ratio, other: _Ratio) -> Verdict:
-        """The verdict on one against the other; noise is no difference."""
+        """Return the verdict on one setup compared with another. Noise isn't a difference."""
         low = one.low / other.high
         high = one.high / other.low if other.low > 0 else math.inf
         outcome = verdict(low, high, self.results.study.delta, self.metric.more_is_better)
@@ -272,7 +272,7 @@ class _Ranking:
         return series(self._with_unit([f"{label} {figure(self.figures[label])}" for label in labels]))
 
     def _rest(self, labels: list[str]) -> str:
-        """``The rest: 3.11 to 87.1 ms.``"""
+        """Describe the other setups: ``The rest: 3.11 to 87.1 ms`` with a period."""
         return f"{self._listed(labels)}." if len(labels) == 1 else f"The rest: {self._range(labels)}."
 
     def _range(self, labels: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The top of a page: the answer in a sentence or two, one chart, and a table of at most five columns."""
+"""Create the top of a page: the answer in one or two sentences, one chart, and a table of at most five columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def headline(results: Results, answer: RunAnswer, advice: Sequence[Finding], fou
 
 
 def _places(table: Table) -> list[int]:
-    """The columns that remain: optional ones go first."""
+    """Return the remaining columns. Optional columns are removed first."""
     places = list(range(len(table.columns)))
     for place in dict.fromkeys((*table.optional, *reversed(places))):
         if len(places) <= COLUMNS:

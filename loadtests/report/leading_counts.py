@@ -1,4 +1,4 @@
-"""Counts that answer the question of a test: in sentences, a chart, and columns. They have no verdicts."""
+"""Show counts that answer the question of a test, in sentences, a chart, and columns. Counts have no verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loadtests.report.view import Field, Finding, Table
 
 
 def findings(results: Results) -> Iterator[Finding]:
-    """An answer for each count that leads the report, tests in the order of importance."""
+    """Return an answer for each count at the top of the report, with tests in the order of importance."""
     for test in by_importance(results):
         for counted in test.answering:
             if said := _sentence(_known(results, test, counted)):
@@ -56,8 +56,10 @@ def chart(results: Results) -> Chart | None:
 
 
 def ahead_of(results: Results, table: Table, conditions: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
-    """A table of figures by setup and the conditions of its columns, with the counts that lead ahead of the figures,
-    and in the order of the first count."""
+    """Return a table of figures by setup and the conditions of its columns.
+
+    The counts come before the figures, and the rows have the order of the first count.
+    """
     tests = [test for test in by_importance(results) if test.answering]
     counts = [(test, counted) for test in tests for counted in test.answering]
     if not counts:
@@ -95,12 +97,12 @@ def ordered(results: Results, test: Test, counted: TrialCount) -> list[str]:
 
 
 def columns(counts: Iterable[TrialCount]) -> dict[str, Column]:
-    """Columns of a table, by their headings."""
+    """Return columns of a table by their headings."""
     return {counted.name: partial(field, counted=counted) for counted in counts}
 
 
 def field(cell: Cell, counted: TrialCount) -> Field:
-    """The count over the valid trials of a cell."""
+    """Return the count over the valid trials of a cell."""
     value = counted.over(cell.valid)
     return tables.unknown() if value is None else Field(in_words(value), tone="bad" if value and counted.bad else "")
 
@@ -117,7 +119,7 @@ def _known(results: Results, test: Test, counted: TrialCount) -> dict[str, float
 
 
 def _sentence(figures: dict[str, float]) -> str:
-    """``none by gunicorn and uvicorn; daphne 12 and hypercorn 40.``"""
+    """List counts as ``none by gunicorn and uvicorn; daphne 12 and hypercorn 40`` with a period."""
     some = sorted((label for label, value in figures.items() if value), key=figures.__getitem__)
     none = [label for label, value in figures.items() if not value]
     few = series(none) if len(none) <= NAMED else f"{len(none)} of {len(figures)}"

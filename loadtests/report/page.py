@@ -1,4 +1,4 @@
-"""The whole report: the answer, the findings, and the sections in their order."""
+"""Create the whole report: the answer, the findings, and the sections in their order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from loadtests.report.view import Headline, Page, RunAnswer, Section
 
 
 def compose(results: Results, price: float | None = None) -> Page:
-    """The report of a run; ``price`` of a core-hour overrides the study's."""
-    # A search measures bad setups less, which no verdict allows for.
+    """Return the report of a run. ``price`` is the price of a core-hour and overrides the study's."""
+    # A search measures bad setups less often, and verdicts don't consider this.
     searched = results.record.advice is not None
     advice = sweep.findings(results)
     found = () if searched else (*leading_counts.findings(results), *findings.findings(results))
@@ -51,7 +51,7 @@ def compose(results: Results, price: float | None = None) -> Page:
 
 
 def _whole_table(answer: RunAnswer, top: Headline) -> Section | None:
-    """All columns of the table that the top shows a part of."""
+    """The complete table. The top of the page shows some of its columns."""
     if answer.table is None or top.table is answer.table:
         return None
     table = dataclasses.replace(answer.table, name="every-figure", note=answer.legend(range(len(answer.conditions))))

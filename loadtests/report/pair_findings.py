@@ -10,7 +10,7 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.metrics import Metric
 from loadtests.report.verdict_text import effect, noisy
 
-MAX_NAMED, BRIEFLY_NAMED = 12, 3  # setups that a sentence names, and a brief one
+MAX_NAMED, BRIEFLY_NAMED = 12, 3  # maximum number of setups in a sentence, and in a brief one
 
 
 def sentences(results: Results, test: Test, metric: Metric) -> tuple[str, str, bool]:

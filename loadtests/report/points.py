@@ -1,4 +1,4 @@
-"""Measured figures as rows of charts, and as the words of their alternative texts."""
+"""Convert measured figures to rows of charts, and to words for their alternative texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def subtitle(results: Results, test: Test) -> list[str]:
 
 
 def by_engine(results: Results, test: Test) -> str:
-    """``, by loadtest``, where the study runs the same test with another engine as well."""
+    """Return the engine, such as ``, by loadtest``, if the study also runs the same test with another engine."""
     others = (
         other for other in results.tests if other.kind is test.kind and other.comparison_key == test.comparison_key
     )
@@ -105,5 +105,5 @@ def why_unknown(results: Results, label: str, test: Test, metric: Metric) -> str
 
 
 def in_words(rows: Sequence[ChartRow]) -> str:
-    """``gunicorn 2.03, daphne 4.10 and ...``"""
+    """List figures as ``gunicorn 2.03, daphne 4.10 and ...``."""
     return series([f"{row['label']} {row['note']}" for row in rows])

@@ -62,11 +62,11 @@ def html_page(run: Run, price: float | None = None) -> Path:
 
 
 def print_report(run: Run, console: Console, price: float | None = None, tables: bool = False, where: str = "") -> None:
-    """Prints the answer of a run, or with ``tables`` all of its tables; ``where`` replaces the path of its page."""
+    """Print the answer of a run, or with ``tables`` all of its tables. ``where`` replaces the path of its page."""
     show = terminal.show_all if tables else terminal.show
     show(pages.compose(Results(run), price), console, where or str(run.path / "report.html"))
 
 
 def _drawings(page: Page) -> dict[str, str]:
-    """The charts' SVG documents by name."""
+    """Return the charts' SVG documents by name."""
     return {one.name: drawing.file(render.svg(one.spec), one.alt, page.labels) for one in page.charts}

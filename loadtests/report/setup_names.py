@@ -1,4 +1,4 @@
-"""The name of a label's setup, if the label doesn't show it."""
+"""Find the name of a label's setup, if the label doesn't show it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from loadtests.report.findings import by_importance, condition, title
 
 
 def line(run: Run, block: int) -> str:
-    """``block 2 of 4: 38 trials valid, 2 unverified; so far gunicorn answers the most, 2,010 requests/s``"""
+    """Return a line about the run so far.
+
+    An example is ``block 2 of 4: 38 trials valid, 2 unverified; so far gunicorn answers the most, 2,010 requests/s``.
+    """
     results = Results(run)
     last = {trial.number: trial for trial in results.trials if trial.block == block}.values()
     unverified = sum(not trial.valid and is_unverified(trial.flags) for trial in last)

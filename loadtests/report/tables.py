@@ -1,4 +1,4 @@
-"""Tables of measured figures, and their fields."""
+"""Create tables of measured figures, and their fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEAN = f"Mean over blocks with a 95% interval for each value on its own. {DASH}:
 class Layout:
     """The layout of a table: the headings of ``words``, which are aligned left, and of ``optional`` columns.
 
-    A narrow terminal drops optional columns in this order. The other fields are the table's.
+    A narrow terminal drops optional columns in this order. The other fields are those of the table.
     """
 
     words: Collection[str] = ()
@@ -50,7 +50,7 @@ def listed(
     note: str = "",
     layout: Layout = PLAIN,
 ) -> Table:
-    """A row for each item, ``columns`` by their headings."""
+    """Return a row for each item. ``columns`` are functions by heading."""
     fields = [[read(item) for read in columns.values()] for item in items]
     heads = tuple(columns)
     return Table(
@@ -70,7 +70,7 @@ def listed(
 def measured(
     results: Results, test: Test, name: str, caption: str, shown: Mapping[Metric, str], more: Additions
 ) -> Table:
-    """A row for each setup, the best first; ``shown`` are metrics with their headings."""
+    """Return a row for each setup, with the best first. ``shown`` are metrics with their headings."""
     first = next(iter(shown))
 
     def column(metric: Metric) -> Column:
@@ -128,7 +128,7 @@ def estimate(results: Results, label: str, test: Test, metric: Metric) -> Field:
 
 
 def unverified(found: Estimate) -> Field:
-    """A figure of trials that contention or the generator spoiled: in brackets and grey wherever it is shown."""
+    """Return a figure of trials that contention or the generator disturbed. It is always grey and in brackets."""
     text = f"({figure(found)})" if math.isfinite(found.value) else DASH
     return Field(text, "unverified", text, tone="unverified")
 
@@ -149,14 +149,14 @@ def failures(cell: Cell) -> Field:
 
 
 def trials(cell: Cell) -> Field:
-    """The number of valid trials, and of invalid ones."""
+    """Return the number of valid trials, and of invalid ones."""
     count = str(len(cell.valid))
     invalid = f"{len(cell.invalid)} invalid" if cell.invalid else ""
     return Field(count, invalid, f"{count} ({invalid})" if invalid else count)
 
 
 def median_of(values: Sequence[float | None]) -> Field:
-    """The median of a figure over trials; not known where any of them lacks it."""
+    """Return the median of a figure over trials. It isn't known if one of them lacks it."""
     known = [value for value in values if value is not None]
     return Field(number(median(known))) if len(known) == len(values) else unknown()
 

@@ -1,4 +1,4 @@
-"""Tables and texts in a terminal, in one style."""
+"""Print tables and texts in a terminal, in one style."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.text import Text
 
 from loadtests.formatting import printable
 
-PLAIN_WIDTH = 200  # of lines if the output isn't a terminal
+PLAIN_WIDTH = 200  # width of lines if the output isn't a terminal
 GAP = 2  # between columns
 
 
 @contextlib.contextmanager
 def unwrapped(console: Console) -> Iterator[None]:
-    """Lets lines be long unless the console is a terminal."""
+    """Allow long lines unless the console is a terminal."""
     width = console.width
     if not console.is_terminal:
         console.width = max(width, PLAIN_WIDTH)
@@ -29,20 +29,23 @@ def unwrapped(console: Console) -> Iterator[None]:
 
 
 def safe_text(text: str, style: str = "") -> Text:
-    """A text without markup and terminal commands, which foreign data may contain."""
+    """Return a text without markup and terminal commands, which foreign data may contain."""
     return Text(printable(text), style)
 
 
 def wrapped(text: str, width: int, style: str = "", indent: int = 2) -> list[Text]:
-    """A safe text in lines of at most ``width`` columns, those after the first indented."""
-    # Before wrapping: half of a terminal command would not be recognised.
+    """Return a safe text in lines of at most ``width`` columns. All lines after the first are indented."""
+    # Do this before wrapping, because half of a terminal command would not be recognised.
     plain = " ".join(printable(text).split())
     lines = textwrap.wrap(plain, width, subsequent_indent=" " * indent, break_on_hyphens=False)
     return [safe_text(line, style) for line in lines]
 
 
 def grid(columns: Iterable[str], right: Collection[int] = (), whole: Collection[int] = ()) -> Table:
-    """An empty table without lines; columns ``right`` (from 0) are flush right, columns ``whole`` do not wrap."""
+    """Return an empty table without lines.
+
+    The columns ``right`` (from 0) are aligned to the right, and the columns ``whole`` don't wrap.
+    """
     headings = list(columns)
     drawn = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim", show_header=any(headings))
     for place, column in enumerate(headings):

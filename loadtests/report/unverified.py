@@ -8,7 +8,7 @@ from loadtests.analyse.results import Results
 from loadtests.formatting import number, series
 from loadtests.report.findings import by_importance, condition
 
-BEYOND = 4.0  # a busy program on each core takes half of it; four times is not made by that
+BEYOND = 4.0  # a busy program on each core takes half of it, which can't explain a factor of four
 
 
 def sentences(results: Results) -> Iterator[str]:
@@ -19,14 +19,14 @@ def sentences(results: Results) -> Iterator[str]:
     if not any(cell.unverified for cell in results.cells.values()):
         return
     yield (
-        "In brackets: unverified. Contention or the generator spoiled every trial of such a figure, so it isn't "
+        "In brackets: unverified. Contention or the generator disturbed every trial of such a figure, so it isn't "
         "ranked. For a result, stop other programs and measure again."
     )
     yield from _in_spite_of_it(results)
 
 
 def _in_spite_of_it(results: Results) -> Iterator[str]:
-    """Ratios to the baseline whose interval is beyond BEYOND, in tests in which all met the same contention."""
+    """Return ratios to the baseline with an interval beyond BEYOND, if all setups had the same contention."""
     observations = [*results.observations, *results.unverified_observations]
     for test in by_importance(results):
         metric, rows = test.judged[0], []
@@ -41,4 +41,4 @@ def _in_spite_of_it(results: Results) -> Iterator[str]:
                 rows.append(f"{one.candidate} at most {one.high:.0%} of")
         if rows:
             called = results.called(test.name, metric.name)
-            yield f"In spite of it, {called} {condition(results, test)}: {series(rows)} {results.baseline_name}'s."
+            yield f"Nevertheless, {called} {condition(results, test)}: {series(rows)} {results.baseline_name}'s."

@@ -1,4 +1,4 @@
-"""A comparison in words: its verdict, a remark, and what would settle it."""
+"""Describe a comparison: its verdict, a remark, and what would settle it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ TONES = {Verdict.FASTER: "good", Verdict.SLOWER: "bad", Verdict.CANNOT_SUSTAIN: 
 
 
 def word(comparison: Comparison, short: bool = False) -> str:
-    """The verdict in its metric's words: what costs is cheaper and not faster. Also what it sustains, or loses."""
+    """Return the verdict in the words of its metric, and what the setup sustains or loses.
+
+    For example, a metric of cost uses cheaper instead of faster.
+    """
     if overload := comparison.candidate_standing.overload:
         return f"sustains {number(overload.sustains)}/s" if short else str(overload)
     if comparison.verdict is Verdict.LOSES:
@@ -26,7 +29,10 @@ def word(comparison: Comparison, short: bool = False) -> str:
 
 
 def effect(comparison: Comparison, time: str = "response time") -> str:
-    """The verdict with its size and sign: ``65% lower throughput``; ``time`` is what percentiles are of."""
+    """Return the verdict with its size and sign, such as ``65% lower throughput``.
+
+    ``time`` is the name of the percentiles' times.
+    """
     if comparison.verdict not in (Verdict.FASTER, Verdict.SLOWER) or comparison.candidate_standing.overload:
         return word(comparison)
     if not 0 < comparison.ratio < math.inf:
@@ -36,7 +42,7 @@ def effect(comparison: Comparison, time: str = "response time") -> str:
 
 
 def remark(comparison: Comparison, short: bool = False) -> str:
-    """What failed, or that the ratio is within the noise floor."""
+    """Return what failed, or that the ratio is within the noise floor."""
     parts = list(_failures(comparison))
     if noisy(comparison):
         parts.append("noise" if short and parts else "within the noise")
@@ -58,7 +64,7 @@ def what_would_settle(comparisons: Iterable[Comparison]) -> str:
 
 
 def _failures(comparison: Comparison) -> Iterator[str]:
-    """``15.1% failed``, and of the baseline where it is the baseline's."""
+    """Return the share of failures, such as ``15.1% failed``. For the baseline's share, name the baseline."""
     candidate, baseline = comparison.candidate_standing, comparison.baseline_standing
     if candidate.overload:
         yield candidate.overload.why

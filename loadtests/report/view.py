@@ -11,7 +11,7 @@ from loadtests.report.charts.shared import Chart
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """One field of a table: text, interval or remark, and a ``short`` form for the terminal.
+    """A field of a table: text, interval or remark, and a ``short`` form for the terminal.
 
     ``tone`` is "good", "bad", "muted", "unverified" (a figure that documents leave out) or "".
     """
@@ -24,7 +24,7 @@ class Field:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table whose first column names the row; ``numeric`` columns (from 0) are flush right."""
+    """A table whose first column names the row. ``numeric`` columns (from 0) are aligned to the right."""
 
     name: str
     caption: str
@@ -32,15 +32,18 @@ class Table:
     rows: tuple[tuple[Field, ...], ...]
     note: str = ""
     numeric: frozenset[int] = frozenset()
-    optional: tuple[int, ...] = ()  # the columns that a narrow terminal drops, the first to go first
+    optional: tuple[int, ...] = ()  # columns that a narrow terminal drops, in this order
     folded: bool = False  # a page may show only the caption
     grouped: int | None = None  # the column that a page may turn into headings over rows
-    only_on_pages: bool = False  # not in a terminal
+    only_on_pages: bool = False  # not shown in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """A heading and its content. ``name`` is its anchor, ``reading`` how to read it, which a page may fold."""
+    """A heading and its content.
+
+    ``name`` is its anchor. ``reading`` explains how to read it, and a page may fold this.
+    """
 
     name: str
     heading: str
@@ -50,15 +53,15 @@ class Section:
     commands: tuple[str, ...] = ()
     reading: str = ""
     folded: tuple[tuple[str, str], ...] = ()  # titles and preformatted texts that a page may fold
-    only_on_pages: bool = False  # not in a terminal
+    only_on_pages: bool = False  # not shown in a terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
     """A question of the run and its answer. ``brief`` is the answer's first sentence.
 
-    ``certain``: it names a winner. ``leaders`` names the leading setups for the sentence that load steps share;
-    ``topic`` is the question without its load, ``test`` the name of the test.
+    ``certain`` means that it names a winner. ``leaders`` names the leading setups for the sentence that load steps
+    share; ``topic`` is the question without its load, ``test`` the name of the test.
     """
 
     question: str
@@ -94,7 +97,7 @@ class RunAnswer:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """The whole table's legend, the marks, and ``notes``."""
+        """Return the legend of the whole table, the marks, and ``notes``."""
         legend = [self.legend(range(len(self.conditions)))] if self.table else []
         return (*legend, *(text for _, text in self.marks), *self.notes)
 
@@ -109,7 +112,7 @@ class RunAnswer:
 
 @dataclasses.dataclass(frozen=True)
 class Headline:
-    """The top of a page: the answer, what failed, its ``chart`` and ``table`` with notes, and the further answers."""
+    """The top of a page: the answer, the failures, its ``chart`` and ``table`` with notes, and the other answers."""
 
     lead: tuple[str, ...]
     failed: tuple[str, ...]
@@ -121,7 +124,7 @@ class Headline:
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """The whole report: ``answer``, a finding for each question and how certain they are, and the sections.
+    """The whole report: ``answer``, a finding for each question with its certainty, and the sections.
 
     ``labels`` are all setups.
     """
@@ -138,7 +141,7 @@ class Page:
 
     @property
     def day(self) -> str:
-        """The start of the run to the minute, such as ``2026-11-25 22:40 UTC``."""
+        """Return the start of the run to the minute, such as ``2026-11-25 22:40 UTC``."""
         return f"{self.created[:16].replace('T', ' ')} UTC"
 
     @property

@@ -1,4 +1,4 @@
-"""The winners, in a sentence for each question: the middle part of a run's answer."""
+"""Describe the winners in a sentence for each question, for the middle part of a run's answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.report.view import Finding
 
 
 def sentences(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Certain winners first; the steps of a load curve share one sentence."""
+    """Certain winners come first. The steps of a load curve share one sentence."""
     return tuple(sentence for _, sentence in sorted(_found(results, findings), key=lambda one: not one[0]))
 
 
@@ -23,7 +23,7 @@ def first(results: Results, findings: Sequence[Finding]) -> str:
 
 
 def _found(results: Results, findings: Sequence[Finding]) -> list[tuple[bool, str]]:
-    """Whether each is certain, and the sentence, in the order of the questions."""
+    """Yield whether each winner is certain, and the sentence, in the order of the questions."""
     curves = {test.name: load_curve.curve(results, test) for test in results.tests}
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for one in findings:

@@ -1,4 +1,4 @@
-"""Say what the choice of a server is worth for the measured view, and whether the reference run predicts it."""
+"""Describe what the choice of a server is worth for the measured view, and whether the reference run predicts it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from loadtests.plan.kinds.requests import THROUGHPUT
 
 
 def sentence(results: Results) -> str:
-    """Return what the cheapest and the dearest server change, by CPU time under full load.
+    """Return the changes with the cheapest and the most expensive server, by CPU time under full load.
 
     Returns:
-        Sentences about the first throughput test, or an empty string if the run can't answer the question.
+        The sentences about the first throughput test, or an empty string if the run can't answer the question.
     """
     test = next((test for test in results.tests if test.kind is THROUGHPUT), None)
     model = models.cost_model(results, test.name) if test else None

@@ -18,10 +18,10 @@ from loadtests.workload import Request
 from loadtests.workload.secrets import HEADER
 
 TIMEOUT_S = 30.0
-VERIFIED_WITHIN_S = 10.0  # for a request before a trial
-SECONDS_CHANGE_S = 0.6  # twice this is more than a second
+VERIFIED_WITHIN_S = 10.0  # time for a request before a trial
+SECONDS_CHANGE_S = 0.6  # time between requests; twice this time is more than a second
 FEW = 20
-MAX_SHOWN = 200  # characters of a body
+MAX_SHOWN = 200  # shown characters of a body
 EXCERPT_BYTES = 80
 CHECKED_BODY_BYTES = 65536  # a longer body is compared once, before the load, and not again for every answer
 
@@ -65,8 +65,9 @@ def meets(given: Answer | str, expected: Expectation) -> bool:
 def verified(
     running: Serving, requests: Sequence[Request], contract: Sequence[Expectation]
 ) -> tuple[list[bytes | None], list[str]]:
-    """Return the expected body of every answer under load (None: any body), and the breaches of the contract in
-    sentences.
+    """Return the expected bodies under load, and sentences about violations of the contract.
+
+    A body is None if any body is correct.
     """
     bodies: list[bytes | None] = []
     broken: list[str] = []

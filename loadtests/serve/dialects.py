@@ -78,7 +78,7 @@ class SocketIO(Dialect):
         return "/socket.io/?EIO=4&transport=websocket"
 
     def ready(self, client: WebsocketClient, endpoint: str) -> None:
-        client.text()  # 0{...}: the session, the heartbeat, the limits
+        client.text()  # 0{...} contains the session, the heartbeat and the limits
         client.send_text("40")
         if not (answer := self._answer(client)).startswith("40"):
             raise ValueError(f"the namespace was answered by {answer!r}")

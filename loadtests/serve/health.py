@@ -15,7 +15,7 @@ LOOK_EVERY_S = 0.05
 STILL_LOOKS = 6
 STILL_CPU_S = 0.015
 STILL_WITHIN_S = 5.0
-NOT_READY = (502, 503, 504)  # nginx answers with them until the server behind it is ready
+NOT_READY = (502, 503, 504)  # nginx uses these statuses until the server behind it is ready
 
 # An overloaded server has recovered if CALM_ANSWERS in a row take less than CALM_TIMES as long as at rest, or CALM_S.
 CALM_TIMES = 3.0

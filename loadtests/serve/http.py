@@ -19,7 +19,7 @@ from typing import Any
 
 from loadtests.workload.request import Request
 
-MAX_BODY_BYTES = 2**26  # 64 MiB: more than any page, and little enough for any machine
+MAX_BODY_BYTES = 2**26  # 64 MiB, which is more than any page and fits on any machine
 READ_BYTES = 2**16
 COMPARED_HEADERS = ("Location", "Cache-Control", "Vary", "Content-Encoding")
 VARIES = "varies"  # the value of a header that differs between answers to the same request

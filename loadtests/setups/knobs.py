@@ -19,11 +19,11 @@ from loadtests.errors import UserError, shown
 from loadtests.setups.fetching import CLIENTS
 from loadtests.workload.secrets import REPLACED, without_accounts, without_named
 
-# More than any machine can use (common advice: two per core, plus one), and the most processes that supervisord can
-# hold with the usual limit on open files.
+# More than any machine can use (the usual advice is two per core, plus one), and as many processes as supervisord can
+# start with the usual limit of open files.
 MAX_WORKERS = 1024
 MAX_THREAD_COUNT = 1024
-BACKLOG = (128, 65_535)  # accepted by all servers, as is KEEP_ALIVE; also in defaults.sh
+BACKLOG = (128, 65_535)  # all servers accept it, like KEEP_ALIVE; also in defaults.sh
 MAX_KEEP_ALIVE = 60
 MAX_REQUEST_COUNT = 1_000_000_000
 MAX_CONN_MAX_AGE = 7 * 24 * 3600
@@ -120,7 +120,7 @@ def _is_timeout(text: str) -> bool:
 
 
 def _is_recipe(text: str) -> bool:
-    from loadtests.services.origin import recipes  # many commands don't read recipes
+    from loadtests.services.origin import recipes  # imported only when needed, because many commands don't read recipes
 
     try:
         return (text in recipes.names() or Path(text).is_absolute()) and bool(recipes.load(text))
@@ -139,7 +139,7 @@ SERVERS = {
     ),
     "PORT": _whole(1, 65_535, "a port"),
     "CORES": _matching(_CORES, "a list of cores is needed, such as 0, 0-2 or 0,2"),
-    "SERVICES_CORES": Knob(  # generator: as in loadtests/observe/cores.py
+    "SERVICES_CORES": Knob(  # the same word as in loadtests/observe/cores.py
         "a list of cores is needed, such as 0, 0-2 or 0,2, or generator",
         lambda text: text == "generator" or _CORES.fullmatch(text) is not None,
     ),
@@ -169,7 +169,7 @@ FETCHING = {
 }
 SAMPLES = {
     "REDIS_URL": Knob("redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed", _is_redis),
-    "MIDDLEWARES": _matching(_MIDDLEWARES, "such as 0-sync, 7-async or usual+1-sync is needed"),
+    "MIDDLEWARES": _matching(_MIDDLEWARES, "a value such as 0-sync, 7-async or usual+1-sync is needed"),
     "HOPLESS": _one_of("1", "threads", "middleware", "whole", needed="1, threads, middleware or whole is needed"),
     "APPLICATION": _one_of("bare", needed="bare is needed, or nothing"),
     "ASYNC_BACKEND": _one_of("1", needed="1 is needed, or nothing"),

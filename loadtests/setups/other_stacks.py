@@ -13,7 +13,7 @@ from loadtests import files
 from loadtests.setups import knobs
 
 FOLDER = files.ROOT / "stacks"
-# The words of `stack=` in supervisor/conf.d, with how to install each.
+# The words of `stack=` in supervisor/conf.d, with the way to install each stack.
 STACKS = {"2016": "make stack-2016, with Python 3.11 or 3.10"}
 
 LISTENS_ON = "127.0.0.1"  # also in their setups' files, because these old packages have vulnerabilities

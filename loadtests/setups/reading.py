@@ -51,7 +51,7 @@ DEMANDED = {
 # The words of `dialect=`, the protocol over a WebSocket (docs/websockets.rst).
 DIALECTS = ("plain", "socket.io", "action-cable")
 
-MOST_REASONS = 3  # in an error message
+MOST_REASONS = 3  # shown characters in an error message
 
 # A test uses one of two protocols, and each setup serves one of them.
 HTTP = "http"
@@ -136,9 +136,7 @@ class Setup:
         return changed
 
     def refuses(self, demands: Iterable[str]) -> str | None:
-        """Describe the demands (words of CANNOT and OFFERS, and HTTP) that it can't meet, or return None if it meets
-        all.
-        """
+        """Describe the demands (words of CANNOT and OFFERS, and HTTP) that it can't meet, or return None."""
         demands = set(demands)
         if self.dialect and HTTP in demands:
             return "it only supports WebSockets, not HTTP tests"
@@ -148,7 +146,7 @@ class Setup:
         if unmet:
             return f"it cannot {' or '.join(unmet)}"
         if not self.dialect and WEBSOCKET in demands:
-            return "it is there for HTTP: the application that it serves answers no WebSockets"
+            return "it only serves HTTP"
         return None
 
 

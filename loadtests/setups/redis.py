@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from loadtests.setups import environment
 
-PORT = 6379  # the default port of a URL
+PORT = 6379  # default port of a URL
 CONNECT_S = 3.0
 
 

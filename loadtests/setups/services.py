@@ -14,7 +14,7 @@ from loadtests.setups import redis
 from loadtests.setups.needs import NEEDS
 from loadtests.setups.sections import SupervisorSection
 
-DEFAULT_PORTS = {"redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}  # by a URL's scheme
+DEFAULT_PORTS = {"redis": 6379, "rediss": 6379, "postgresql": 5432, "postgres": 5432}  # default ports by a URL's scheme
 
 # The variable with the password that a service on another machine must require.
 PASSWORD = "PASSWORD_OF_SERVICE"

@@ -45,7 +45,7 @@ class Variant:
 
     @property
     def subject(self) -> str:
-        """What it changes. Variants with one subject exclude each other."""
+        """The subject that it changes. Variants with the same subject exclude each other."""
         return self.package or ("the Python" if self.python else "the folder" if self.folder else self.text)
 
     @property
@@ -82,7 +82,7 @@ def parse(text: str) -> Variant:
     if match := _PYTHON.fullmatch(text):
         return Variant(f"python={match[1]}", python=match[1])
     if without_accounts(text) != text:
-        raise UserError("variant: its URL has a user or a password, which run.json would contain. Leave it to git")
+        raise UserError("variant: its URL has a user or a password, which run.json would contain. Store it in git")
     if match := _PACKAGE.fullmatch(text):
         version = match["version"].replace(" ", "")
         if version.startswith("@"):

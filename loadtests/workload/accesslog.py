@@ -15,7 +15,7 @@ from loadtests.workload.request import PATH
 
 FORMATS = "common, combined, Gunicorn's default"
 WITHOUT_BODY = ("GET", "HEAD")
-MAX_LINE_CHARACTERS = 65_536  # servers refuse much shorter requests
+MAX_LINE_CHARACTERS = 65_536  # servers already refuse much shorter requests
 MAX_REQUESTS = 2_000_000  # all requests are in memory at the same time
 # The visitor's browser had the file in its cache, or requested a part. A load has no cache and requests the whole file.
 WHOLE = {206: 200, 304: 200}
@@ -25,7 +25,8 @@ UNANSWERED = {"408", "444", "460", "494", "495", "496", "497", "499"}
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
-# The address (in one of Apache's formats after the virtual host), two names, the time, the request, status, size.
+# The address (in one of Apache's formats after the virtual host), two names, the time, the request, the status and the
+# size.
 _LINE = re.compile(rf"(?:\S+ ){{2,3}}.*?\[([^\]]+)\] {_QUOTED} (\d{{3}}|-) (?:\d+|-)(?: .*)?")
 _TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
 _REQUEST = re.compile(r"([A-Z]+) (\S+)(?: HTTP/[\d.]+)?")
@@ -70,10 +71,10 @@ def read(lines: Iterable[str], where: str, skip_unknown: bool, redaction: Redact
     if unknown and not (skip_unknown and found):
         more = f" and {len(unknown) - 1:,} more are" if len(unknown) > 1 else " is"
         skip = "; --skip-unknown leaves them out" if found else ""
-        raise UserError(f"{where}: line {unknown[0]}{more} in no known format ({FORMATS}){skip}")
+        raise UserError(f"{where}: line {unknown[0]}{more} in an unknown format ({FORMATS}){skip}")
     statuses = ", ".join(sorted(given_up))
     return list(_spread(sent)), [
-        *left_out("in no known format", len(unknown)),
+        *left_out("in an unknown format", len(unknown)),
         *left_out("that are not HTTP requests", not_http),
         *left_out(f"that were not answered (status {statuses} of the log)", given_up.total()),
         *left_out(f"with a body, which a log does not hold ({', '.join(sorted(others))})", others.total()),

@@ -9,10 +9,10 @@ from loadtests.formatting import plural
 from loadtests.workload.script import SCRIPT, Script
 
 DOES = ("connect", "idle", "echo", "broadcast")
-SENDING = ("echo", "broadcast")  # over open connections
+SENDING = ("echo", "broadcast")  # values of ``does`` that use open connections
 
-MAX_CONNECTIONS = 60_000  # about the number of ports of an address
-MAX_BYTES = 1_000_000  # the channel layers' specification guarantees no more
+MAX_CONNECTIONS = 60_000  # approximate number of ports of an address
+MAX_BYTES = 1_000_000  # the maximum that the channel layers' specification guarantees
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,7 +18,7 @@ from loadtests.workload.write import to_toml
 
 JOURNEY = "journey"
 KINDS = ("har", "log", JOURNEY)
-MAX_BYTES = 1_000_000_000  # of a recording, which is read as a whole
+MAX_BYTES = 1_000_000_000  # maximum size of a recording, which is read as a whole
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,7 +39,7 @@ def read(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -> t
         redaction: Removes the secrets.
 
     Raises:
-        UserError: If it isn't a HAR file, or has no request to the host.
+        UserError: If it isn't a HAR file, or doesn't contain a request to the host.
     """
     known, remarks = entries(text, where, hosts, redaction)
     return [entry.sent(redaction, names_host=len(hosts) > 1) for entry in known], remarks
@@ -53,8 +53,8 @@ def entries(text: str, where: str, hosts: Sequence[str], redaction: Redaction) -
     chosen = [_host(host) for host in hosts] or there[:1] or [""]
     for host in chosen:
         if host not in there:
-            known_hosts = ", ".join(there) or "none"
-            raise UserError(f"{where}: holds no request to {host or 'a web server'}. There are: {known_hosts}")
+            found = f". Its requests go to {series(there)}" if there else ""
+            raise UserError(f"{where}: contains no request to {host or 'a web server'}{found}")
     own = [entry for entry in web if entry.host in chosen]
     requested = [entry for entry in own if not entry.cached]
     known = [entry for entry in requested if entry.complete]
@@ -180,13 +180,13 @@ def _path(url: SplitResult) -> str:
 def _led_to(url: SplitResult, response: dict[str, Any]) -> str:
     """Return the path of the answer's redirect on the same host.
 
-    Some browsers record it separately, and all as a header.
+    Some browsers record it separately, but all browsers record it as a header.
     """
     headers = {str(header.get("name")).lower(): header.get("value") for header in response.get("headers") or ()}
     where = str(response.get("redirectURL") or headers.get("location") or "")
     try:
         target = urlsplit(urljoin(url.geturl(), where))
-    except ValueError:  # a request can't go there
+    except ValueError:  # this target can't be requested
         return ""
     return _path(target) if where and target.netloc == url.netloc else ""
 

@@ -13,7 +13,7 @@ from loadtests.workload import recorded_journey_har, recorded_journey_ons
 from loadtests.workload.recorded_journey import HOLE, WalkedJourney, WalkedStep, holes
 
 WIDTH = 120
-TAKEN = "Journey"  # the name that a class of the file can't have
+TAKEN = "Journey"  # a name that the class in the file can't have
 
 
 def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
@@ -30,15 +30,15 @@ def read(text: str, where: str, hosts: Sequence[str]) -> WalkedJourney:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: not JSON, so neither a HAR file nor ONS' requests: {error}") from None
+        raise UserError(f"{where}: not JSON, so neither a HAR file nor requests of ONS: {error}") from None
     if isinstance(values, dict) and "requests" in values and "log" not in values:
         if hosts:
-            raise UserError("--host is for a HAR file; ONS' requests name none")
+            raise UserError("--host is for a HAR file; ONS's requests contain no hosts")
         found = recorded_journey_ons.read(values, where)
     else:
         found = recorded_journey_har.read(text, where, hosts)
     if not found.steps:
-        raise UserError(f"{where}: holds no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
+        raise UserError(f"{where}: contains no step of a journey" + "".join(f"; {remark}" for remark in found.remarks))
     return found
 
 
@@ -80,7 +80,7 @@ def _journey(steps: Sequence[WalkedStep], file: Path) -> Iterator[str]:
         yield ""
     yield "    def walk(self) -> None:"
     if any(holes(step.leads_to) for step in steps):
-        yield "        ids: dict[str, str] = {}  # what answers were the first to say"
+        yield "        ids: dict[str, str] = {}  # identifiers from earlier answers"
     first_page = _first_page(steps)
     for place, step in enumerate(steps):
         if step.thinks:

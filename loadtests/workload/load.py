@@ -65,7 +65,7 @@ class Load:
         arrival_seed: The seed of random send times, as if users were independent. None means even times.
         connections: The number of connections in a closed loop, or the maximum at a fixed rate. The defaults are 10 and
             1,000. If messages are sent over open connections, the default is 10.
-        silent: The number of further connections that send nothing. If the server closes one, the client connects
+        silent: The number of additional connections that send nothing. If the server closes one, the client connects
             again.
         duration_s: The duration.
         warmup_s: The time to send the same load before the measurement.
@@ -226,9 +226,7 @@ class Load:
         return None if self.arrival_seed is None else zlib.crc32(f"{self.arrival_seed} {turn}".encode())
 
     def probing(self, rate: float, duration_s: float, turn: int) -> Load:
-        """Return the load of a search's probe: with another rate, number of users or streams, and other random send
-        times.
-        """
+        """Return the load of a search's probe, with another rate or number and other random send times."""
         paced: dict[str, Any] = {"rate": rate / self.counts_each}
         if self.users is not None:
             users = self.users.as_many(rate)

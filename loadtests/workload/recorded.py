@@ -12,7 +12,7 @@ from loadtests.formatting import plural
 from loadtests.workload.request import MAX_RECORDED, METHODS, PATH, Request, Workload
 
 
-@dataclasses.dataclass(frozen=True, slots=True)  # there may be millions
+@dataclasses.dataclass(frozen=True, slots=True)  # there may be millions of requests
 class Sent:
     """A recorded request with its time, in seconds of some clock."""
 
@@ -37,8 +37,9 @@ class RecordedWorkload:
 
 
 def workload(sent: Sequence[Sent], most: int, times: bool, what: str, read: Sequence[str] = ()) -> RecordedWorkload:
-    """Create a workload from the most frequent requests, weighted by their numbers, in the order of their first
-    appearance.
+    """Create a workload from the most frequent requests, weighted by their numbers.
+
+    They are in the order of their first appearance.
 
     Args:
         sent: The recorded requests.

@@ -26,7 +26,7 @@ from loadtests.workload.request import PATH
 from loadtests.workload.secrets import REPLACED, scrubbed, secret_of_name, telling
 
 METHODS = ("GET", "POST")
-PAUSED_S = 1.0  # between two requests; the user was reading or typing
+PAUSED_S = 1.0  # minimum time between two requests in which the user was reading or typing
 FIRST_ERROR = 400
 _STATIC = re.compile(r"(image|font|audio|video)/.*|text/css|(text|application)/(x-)?javascript|application/wasm")
 _STATIC_PATH = re.compile(r".+\.(css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|webmanifest|webp|woff2?)", re.I)
@@ -92,7 +92,7 @@ def _no_step(entry: HarEntry, signing_in: Iterable[str]) -> str | None:
         return "for static files"
     if entry.url.path in signing_in:
         path = shown(entry.url.path or "/")
-        return f"that sign in, at {path}: their password isn't kept; log users in with run --login {path}"
+        return f"that sign in, at {path}, because their password isn't kept. Log users in with run --login {path}"
     if not 200 <= entry.status < FIRST_ERROR:
         return f"with the status {entry.status}" if entry.status >= FIRST_ERROR else "without a final answer"
     if not PATH.fullmatch(entry.path):
@@ -149,10 +149,10 @@ def _path(path: str, redaction: Redaction) -> str:
 def _dropped(recorded: Iterable[HarEntry]) -> list[str]:
     names = dict.fromkeys(name for entry in recorded for name, _ in entry.headers if telling(name))
     harmless = [name for name in names if name.isprintable() and scrubbed(name) == name]
-    return [f"headers not written, as they may be secret: {', '.join(harmless)}"] if harmless else []
+    return [f"headers that aren't written, because they may be secret: {', '.join(harmless)}"] if harmless else []
 
 
 def _replacements(replaced: Counter[str]) -> list[str]:
     if not replaced:
         return []
-    return [f"replaced by {REPLACED}, as it may be secret: {', '.join(replaced)}; fill in the values"]
+    return [f"replaced by {REPLACED}, because it may be secret: {', '.join(replaced)}; fill in the values"]

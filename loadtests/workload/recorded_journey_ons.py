@@ -1,5 +1,6 @@
-"""Read the journey in a requests file of the Office for National Statistics
-(https://github.com/ONSdigital/eq-survey-runner-benchmark).
+"""Read the journey in a requests file of the Office for National Statistics.
+
+See https://github.com/ONSdigital/eq-survey-runner-benchmark.
 
 The file has a list of GET and POST requests in order. Names in braces are placeholders for parts of an earlier
 redirect.
@@ -44,12 +45,12 @@ def read(values: Mapping[str, Any], where: str) -> WalkedJourney:
 
 def _step(one: Any, where: str, number: int) -> WalkedStep:
     if not isinstance(one, dict):
-        raise UserError(f"{where}: is {quoted(one)}; a request is needed, with {', '.join(KEYS)}")
+        raise UserError(f"{where}: is {quoted(one)}. A request is needed, with {', '.join(KEYS)}")
     if wrong := [key for key in one if key not in KEYS]:
         raise UserError(f"{where}: {quoted(wrong[0])} is not a known key. Allowed: {', '.join(KEYS)}")
     method, leads_to, data = one.get("method"), one.get("redirect_route") or "", one.get("data") or {}
     if method not in ("GET", "POST"):
-        raise UserError(f"{where}: method: is {quoted(method)}; GET or POST is needed")
+        raise UserError(f"{where}: method: is {quoted(method)}. GET or POST is needed")
     if data and method == "GET":
         raise UserError(f"{where}: data: is for a POST")
     if not isinstance(data, dict):
@@ -66,7 +67,7 @@ def _step(one: Any, where: str, number: int) -> WalkedStep:
 
 def _path(text: Any, where: str) -> str:
     if not isinstance(text, str) or not PATH.fullmatch(text) or any(brace in HOLE.sub("", text) for brace in "{}"):
-        raise UserError(f"{where}: is {quoted(text)}; a path is needed, such as /people/{{person_id}}/")
+        raise UserError(f"{where}: is {quoted(text)}. A path is needed, such as /people/{{person_id}}/")
     return text
 
 
@@ -75,7 +76,7 @@ def _fields(data: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     for name, value in data.items():
         for one in value if isinstance(value, list) else [value]:
             if not isinstance(one, PLAIN):
-                raise UserError(f"{where}: data: {shown(name)}: is {quoted(one)}; a text or a list of texts is needed")
+                raise UserError(f"{where}: data: {shown(name)}: is {quoted(one)}. A text or a list of texts is needed")
             yield name, str(one)
 
 

@@ -31,7 +31,7 @@ OF_A_LOGIN = {
 _ASSET = re.compile(r".+\.(avif|css|gif|ico|jpe?g|m?js|map|mp4|otf|png|svg|ttf|wasm|webmanifest|webp|woff2?)", re.I)
 _PART = re.compile(rb'(?i)(content-disposition:[^\r\n]*?\bname="([^"\r\n]*)"[^\r\n]*)')
 MAX_NAMES, LONGEST_NAME = 30, 40
-KEYS = 2  # the number of parts after a telling part of a path that may be keys: /reset/MQ/c9x3kd-.../
+KEYS = 2  # number of parts after a telling part of a path that may be keys: /reset/MQ/c9x3kd-.../
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,10 +116,10 @@ class Redaction:
         return [
             *_named("dropped headers that may be secret", self._dropped, "--keep-header NAME keeps one"),
             *_named(
-                f"replaced by {REPLACED}, as it may be secret", self._replaced,
+                f"replaced by {REPLACED}, because it may be secret", self._replaced,
                 "--keep-field NAME keeps a field, and --keep-paths the paths",
             ),
-            *_named("kept though it may be secret", self._kept_secret, "keep the file to yourself"),
+            *_named("kept, although it may be secret", self._kept_secret, "keep the file to yourself"),
             *_named("kept headers", self._kept_headers, ""),
             *_named("kept query parameters and fields", self._kept_fields, ""),
             *([f"kept as recorded: {unreadable} that cannot be read as text"] if self._unreadable else []),

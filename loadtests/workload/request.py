@@ -24,10 +24,10 @@ SENDERS_OWN = {
     "upgrade",
 }  # fmt: skip
 HEAVIEST = 1e12
-MAX_REQUESTS = 500  # each has its own histogram in every trial
-MAX_RECORDED = 100_000  # run.json contains all of a replay
+MAX_REQUESTS = 500  # maximum number, because each has a histogram in every trial
+MAX_RECORDED = 100_000  # maximum length of a replay, because run.json contains it
 
-MAX_BODY_BYTES = 32_000_000  # of all requests in a workload, because run.json contains the bodies that aren't in files
+MAX_BODY_BYTES = 32_000_000  # in a workload, because run.json contains bodies that aren't in files
 
 PATH = re.compile(r"/[\x21\x22\x24-\x7e]*")  # without a fragment, which is never sent
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
@@ -74,14 +74,14 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise UserError(f"method: is {self.method!r}; allowed: {', '.join(METHODS)}")
+            raise UserError(f"method: is {self.method!r}. Allowed: {', '.join(METHODS)}")
         if not self.path.startswith("/"):
             raise UserError(f"path: is {self.path!r}; it must start with '/'")
         if not PATH.fullmatch(self.path):
             raise UserError(f"path: is {self.path!r}; write it percent-encoded, without a fragment (#)")
         # After the checks of fields that may be part of the name, so that the error is about the right field.
         if not self.name or not self.name.isprintable():
-            raise UserError(f"name: is {self.name!r}; a line of text is needed")
+            raise UserError(f"name: is {self.name!r}. A line of text is needed")
         if sum(name.lower() == "host" for name, _ in self.headers) > 1:
             raise UserError("headers: Host occurs twice. Leave one out")
         for name, value in self.headers:
@@ -92,9 +92,9 @@ class Request:
             if not _VALUE.fullmatch(value):
                 raise UserError(f"headers: {name}: its value is not a line of Latin-1 text")
         if not 0 < self.weight <= HEAVIEST:  # false also for NaN
-            raise UserError(f"weight: is {self.weight:g}; a number above 0, at most {HEAVIEST:g}, is needed")
+            raise UserError(f"weight: is {self.weight:g}. A number above 0, at most {HEAVIEST:g}, is needed")
         if not 200 <= self.status <= 599:
-            raise UserError(f"status: is {self.status}; a final one, from 200 to 599, is needed")
+            raise UserError(f"status: is {self.status}. A final status from 200 to 599 is needed")
 
     def with_file(self, path: Path) -> Request:
         """Return the request with the body of a file.
@@ -138,7 +138,7 @@ class Request:
         of_file = values.pop("body_file")
         kept = {"body_file": of_file} if of_file else encoded(self.body)
         if not self.closes:
-            del values["closes"]  # few requests have it, and other requests keep the digests of older runs
+            del values["closes"]  # few requests have this key, and the others keep the digests of older runs
         return {**values, "body": None, "body_base64": None, **kept}
 
     @classmethod
@@ -213,7 +213,7 @@ class Workload:
         if not self.at:
             raise UserError("it was not recorded: its requests have no times (at)")
         if not (math.isfinite(speed) and speed > 0):
-            raise UserError(f"speed: is {speed:g}; a number above 0 is needed")
+            raise UserError(f"speed: is {speed:g}. A number above 0 is needed")
         first = min(map(min, self.at))
         sends = sorted((time - first, index) for index, times in enumerate(self.at) for time in times)
         return Replay(tuple((round(time / speed, 6), index) for time, index in sends))
@@ -237,5 +237,5 @@ class Replay:
         return len(self.sends) / self.duration_s
 
     def until(self, duration_s: float) -> tuple[tuple[float, int], ...]:
-        """The sends that are due before a time."""
+        """Return the sends that are due before a time."""
         return tuple(send for send in self.sends if send[0] < duration_s)

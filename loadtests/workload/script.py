@@ -14,7 +14,7 @@ ROOM = "$ROOM"
 TICKET = "$TICKET"
 LIKE_JSON = ("{", "[")  # a text that starts with them should be JSON
 SUBPROTOCOL = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token of RFC 9110, 5.6.2
-SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id; it needs no escapes in JSON or HTML
+SHOWN = "3f09ac81:7:12:xxxx"  # an example of an id, which needs no escapes in JSON or HTML
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ REPLACED = "REPLACED"
 # The options whose values a run folder doesn't contain. ``without_secret_headers`` handles the headers of requests, and
 # ``without_accounts`` the accounts in URLs. The secrets of logged-in users stay in the environment
 # (``cleanup.program.SECRET_PREFIX``).
-HEADER = "--header"  # which can be secret
+HEADER = "--header"  # which can contain a secret
 SECRET_OPTIONS = (HEADER, "--ws-cookie", "--ws-header", "--ws-subprotocol")
 
 # Texts that mark a secret anywhere in a name, after removing all characters except letters and digits.
@@ -29,9 +29,9 @@ _TELLING_WORDS = {"cvc", "cvv", "hmac", "otp", "pass", "pin", "pw", "sess", "sid
 _SOMETIMES = re.compile(r"x?(code|state|ticket|access|refresh|(access|device|login|security|sms|user)code)")
 _SOMETIMES_WORDS = {"activation", "invitation", "invite", "magic", "recovery", "reset", "verification"}
 _DIGIT = re.compile(r"[0-9]")
-GLIMPSE = 100  # characters of such a value
-MIN_LENGTH = 6  # of a code that is sent to a phone
-# The parts of a path that come before a secret. In a headline they are ordinary words.
+GLIMPSE = 100  # minimum characters of such a value
+MIN_LENGTH = 6  # digits of a code that is sent to a phone
+# The parts of a path that come before a secret. In a title they are ordinary words.
 _DOORS = {
     "activate", "activation", "confirm", "confirmation", "invitation", "invitations", "invite", "invites", "join",
     "login", "magic", "recover", "recovery", "reset", "share", "shared", "token", "unsubscribe", "verification",
@@ -50,7 +50,7 @@ _VALUE = re.compile(
     r"""(?P<quote>")(?:[^"\\]|\\.)+|(?P<single>')(?:[^'\\]|\\.)+|(?P<escaped>\\")(?:[^"\\]|\\[^"])+|[^\s"'<>&;,\\]+""",
     re.DOTALL,
 )
-_CONTENT = re.compile(r"[^<>]+")  # of an element
+_CONTENT = re.compile(r"[^<>]+")  # name of an element
 _RUN = re.compile(r"[A-Za-z0-9_+~-]{16,}={0,2}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _PIECE = re.compile(r"[A-Za-z0-9]{6,}")

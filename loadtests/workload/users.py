@@ -9,8 +9,8 @@ import random
 from loadtests.errors import UserError
 from loadtests.workload.sign_in import SignIn
 
-MAX_USERS = 20_000  # each has a connection, and an address has about 28,000 ports for one server
-MAX_ARRIVALS = 1_000_000  # in one load
+MAX_USERS = 20_000  # each user has a connection, and an address has about 28,000 ports for one server
+MAX_ARRIVALS = 1_000_000  # maximum number of users in one load
 LONGEST_THINK_S = 3600.0
 
 

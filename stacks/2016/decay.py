@@ -188,7 +188,7 @@ def main():
         kib = row["map_bytes"] / 1024
         times = f"{row['send_ms']:8.2f} {row['receive_ms']:9.2f} {row['both_ms']:6.2f}"
         print(f"{row['answers']:14} {row['channels']:21} {kib:10.1f} {times}", flush=True)
-    print(f"\nTwo processes, for {given.seconds:g} s: lost is what has no answer after {LOST_AFTER_S:g} s")
+    print(f"\nTwo processes, for {given.seconds:g} s. Requests without an answer after {LOST_AFTER_S:g} s are lost")
     print("requests at a time     sent   answered   lost")
     for row in lost:
         print(f"{row['in_flight']:18} {row['sent']:8} {row['answered']:10} {row['lost']:6}", flush=True)

@@ -8,7 +8,7 @@ from channels.exceptions import ChannelFull
 
 logger = logging.getLogger("channels_relay")
 
-FIRST_PAUSE = 0.005  # seconds, doubled up to the longest pause
+FIRST_PAUSE = 0.005  # in seconds, doubled up to the longest pause
 LONGEST_PAUSE = 1.0
 
 

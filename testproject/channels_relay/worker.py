@@ -18,8 +18,8 @@ logger = logging.getLogger("channels_relay")
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
-# The number of abandoned requests to remember, because the message can precede the request. Other workers handle most
-# of these requests.
+# The number of abandoned requests to remember, because this message can arrive before the request. Other workers handle
+# most of these requests.
 REMEMBERED = 10_000
 # The seconds between attempts to join the group, which forgets its members after a day and when Redis restarts.
 JOIN_EVERY = 30.0
@@ -94,7 +94,7 @@ class RelayWorker:
         await exchange.finish()
 
     async def _listen(self, control: str) -> None:
-        """Receive the ids of abandoned requests."""
+        """Receive the ids of requests whose clients have disconnected."""
         while True:
             message: Abandoned = await receive_patiently(self.layer, control)
             if self._current is not None and self._current.id == message["id"]:

@@ -16,7 +16,7 @@ from endpoints.parameters import bounded
 
 MAX_EVENTS = 10_000
 LONGEST_GAP_MS = 10_000
-LARGEST = 1024 * 1024  # bytes of the data of an event
+LARGEST = 1024 * 1024  # default bytes of the data of an event
 NOTE = re.compile(r"[A-Za-z0-9.-]{0,60}")
 TOKEN = b"token"
 RUNNING = "-"  # the state of a generator that hasn't ended
@@ -116,7 +116,7 @@ def ended(request: HttpRequest) -> HttpResponse:
     file = notes()
     lines = file.read_text(encoding="ascii").splitlines() if file and file.exists() else []
     now = time.monotonic()
-    # the last line of each note
+    # the last line counts for each note
     found = dict(line.removeprefix(of).split(" ") for line in lines if line.startswith(of))
     text = "".join(f"{rest} {at if at == RUNNING else f'{now - float(at):.3f}'}\n" for rest, at in found.items())
     return HttpResponse(text, content_type="text/plain")

@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 NAME = "visitor"
 COOKIE = "visitorofthebenchmark"
 VISITS = 3
-NO_PASSWORD = "!"  # Django's mark for an unusable password, without its random part: the session contains its hash
+NO_PASSWORD = "!"  # an unusable password without its random part, because the session contains its hash
 EXPIRES = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 

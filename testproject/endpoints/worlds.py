@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 
 from endpoints.models import World
 
-_async_worlds = getattr(World, "async_objects", World.objects)  # django-async-backend's, if installed
+_async_worlds = getattr(World, "async_objects", World.objects)  # the method of django-async-backend, if it is installed
 
 ROWS = 10_000
 MAX_QUERIES = 500

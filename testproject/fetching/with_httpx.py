@@ -15,7 +15,7 @@ def options(wanted) -> dict:
             max_keepalive_connections=wanted.pool_size if wanted.keep_alive else 0,
             keepalive_expiry=IDLE_S,
         ),
-        # for each of these: the wait for a connection, connecting, writing, reading
+        # limits each of these: the wait for a connection, connecting, writing, reading
         "timeout": httpx.Timeout(wanted.timeout_s),
         "trust_env": False,  # ignore proxy variables of the environment, so that requests go only to the origin
         "follow_redirects": False,

@@ -11,7 +11,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "definitions"
 TYPES = ("text", "number", "date", "radio", "checkbox")
 CHOICES = ("radio", "checkbox")
-TODAY = "today"  # a bound of a date
+TODAY = "today"  # the format of a date's limits
 RESERVED = ("launch", "session", "introduction", "summary", "thank-you", "signed-out")  # paths of other views
 
 Answer = str | list[str]
@@ -81,9 +81,9 @@ def parse(table: dict[str, Any]) -> Definition:
         raise BadDefinition("there must be pages, and no two of one id")
     for place, page in enumerate(definition.pages):
         if page.type not in TYPES:
-            raise BadDefinition(f"{page.id}: type is {page.type!r}; allowed: {', '.join(TYPES)}")
+            raise BadDefinition(f"{page.id}: type is {page.type!r}. Allowed: {', '.join(TYPES)}")
         if page.id in RESERVED or not page.id.replace("-", "").isalnum():
-            raise BadDefinition(f"{page.id}: letters and digits are needed, and none of {', '.join(RESERVED)}")
+            raise BadDefinition(f"{page.id}: letters and digits are needed, other than {', '.join(RESERVED)}")
         if bool(page.options) != (page.type in CHOICES):
             raise BadDefinition(f"{page.id}: options are for {' and '.join(CHOICES)}, which need them")
         _require_forward(page, order[place + 1 :])

@@ -1,4 +1,4 @@
-"""Tests of the cells of a sweep that may be the best."""
+"""Test the cells of a sweep that may be the best."""
 
 import random
 from math import log
@@ -10,7 +10,7 @@ from tools.simulation import sweeps_and_searches
 
 
 def samples(speeds, blocks=4, noise=0.01):
-    """Blocks differ by far more than cells."""
+    """Blocks differ much more than cells."""
     rng = random.Random(1)
     return {
         label: {block: log(speed * (1 + block)) + rng.gauss(0, noise) for block in range(blocks)}
@@ -47,7 +47,7 @@ def test_cell_with_missing_blocks_is_compared():
     ("given", "worst"),
     [
         pytest.param({"a": {1: 1.0, 2: 1.1}}, 1, id="a single cell"),
-        pytest.param(samples({"a": 100.0, "b": 10.0}, blocks=1), 0, id="one block, which knows no noise"),
+        pytest.param(samples({"a": 100.0, "b": 10.0}, blocks=1), 0, id="one block without known noise"),
         pytest.param({"a": {1: 1.0, 2: 1.1}, "b": {3: 5.0, 4: 5.1}}, 0, id="no block in common"),
     ],
 )

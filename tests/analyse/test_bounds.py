@@ -1,4 +1,4 @@
-"""Figures that are lower bounds, because something else than the setup ended there."""
+"""Test figures that are lower bounds, because something other than the setup was the limit."""
 
 import dataclasses
 from math import inf, log
@@ -13,7 +13,7 @@ from loadtests.records import Evidence
 
 
 def bounded(observations, label, blocks=None):
-    """The same, with a label's values lower bounds in some blocks, or in all."""
+    """Return the same observations with a label's values as lower bounds in some or all blocks."""
     return [
         dataclasses.replace(one, at_least=one.label == label and (blocks is None or one.block in blocks))
         for one in observations

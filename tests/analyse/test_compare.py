@@ -1,4 +1,4 @@
-"""The setups of one run against each other: ratios and verdicts, the noise, and rules on them."""
+"""Test comparisons of a run's setups: ratios, verdicts, noise and rules."""
 
 from dataclasses import replace
 from math import exp, inf, log
@@ -45,7 +45,7 @@ def test_each_candidate_gets_ratio_with_verdict(study):
 
 
 def test_drift_between_blocks_cancels(study):
-    # Blocks differ by 10%, trials within a block by 0.5%: the ratio is known far better than either value.
+    # Blocks differ by 10%, trials within a block by 0.5%: the ratio is much more accurate than either value.
     observations = study({"a": 10.0, "b": 10.0}, sd=0.005)
     (found,) = compare(observations, "a")
     assert found.verdict is Verdict.EQUIVALENT
@@ -111,7 +111,7 @@ def test_widest_interval_shrinks_from_eight_blocks(study):
 
     assert 0.02 > widest(24) > 0
     assert widest(8) > widest(24)
-    assert widest(7, sd=1e-6) == inf  # a few blocks agree by chance
+    assert widest(7, sd=1e-6) == inf  # a few blocks can agree by chance
     assert widest_interval([]) == inf
 
 

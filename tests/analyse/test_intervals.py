@@ -1,4 +1,4 @@
-"""Intervals of one sample, of many and of two runs; and how noisy each setup is, as far as all together tell."""
+"""Test intervals for one sample, for many samples and for two runs, and the estimated noise of each setup."""
 
 from math import inf, log
 
@@ -38,7 +38,7 @@ def test_tenth_is_trimmed_at_both_ends(blocks, left_out):
 
 
 def test_limits_match_normal_noise():
-    # Of many samples whose truth is 0, the interval leaves it out in 5%.
+    # If the truth is 0, the intervals of 5% of many samples don't contain it.
     outside = sum(not found.low < 0 < found.high for seed in range(2000) if (found := alone(normal(10, seed))))
     assert 0.035 < outside / 2000 < 0.065
 

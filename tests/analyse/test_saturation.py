@@ -1,4 +1,4 @@
-"""Throughput in a closed loop is a lower bound unless the servers' cores were full."""
+"""Test that the throughput of a closed loop is a lower bound unless the servers' cores were full."""
 
 import dataclasses
 from statistics import median

@@ -1,4 +1,4 @@
-"""One run against another, and the setups of one run against each other."""
+"""Test comparisons of two runs, and of the setups of one run."""
 
 import dataclasses
 import io
@@ -32,7 +32,7 @@ def printed(found):
 
 @pytest.fixture
 def against(build_run):
-    """A function: a usual run against one of another shape."""
+    """Return a function that compares a usual run with a run of another shape."""
 
     def compared(rule="", **shape):
         usual = {"labels": LABELS, "blocks": 6}
@@ -71,7 +71,7 @@ def test_setups_of_run_pair_by_block(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6).path, setups="daphne, gunicorn")
     assert {row.label for row in found.rows} == {"gunicorn"}
     assert verdicts(found)["gunicorn", "p50_ms"] is Verdict.FASTER
-    # The blocks drift by 5% together; within a block the ratio moves by less than 1%.
+    # The blocks drift by 5% together, but within a block the ratio changes by less than 1%.
     row = next(row for row in found.rows if row.metric == "p50_ms")
     assert row.comparison.high / row.comparison.low < 1.02
     assert row.before.high / row.before.low > 1.03
@@ -80,7 +80,7 @@ def test_setups_of_run_pair_by_block(build_run):
 def test_noise_floor_greys_small_differences(build_run):
     found = compare_sides(build_run(labels=LABELS, blocks=6, aa=True).path, setups="gunicorn,daphne")
     assert not any(row.comparison.inside_noise for row in found.rows if row.metric == "p50_ms")
-    assert {row.label for row in found.rows} == {"daphne"}  # the twin is the floor, and no candidate
+    assert {row.label for row in found.rows} == {"daphne"}  # the copy sets the noise floor and isn't a candidate
 
 
 def test_invalid_trials_never_enter(against):
@@ -104,7 +104,7 @@ def test_unknown_percentile_has_no_row(build_run):
     assert "p99_ms" not in {row.metric for row in compare_sides(*paths).rows}
 
 
-def test_what_differs_is_named(against, build_run):
+def test_differences_are_named(against, build_run):
     known = build_run(labels=LABELS, name="known").record
     packages = {"Django": "5.2.20", "gunicorn": "27.0.1"}
     record = {
@@ -116,7 +116,7 @@ def test_what_differs_is_named(against, build_run):
     entries = tuple(Entry(label, label, {"WORKERS": "2"}) for label in LABELS)
     found = against(study={"delta": 0.05, "entries": entries}, record=record)
     differ = {(one.kind, one.what): (one.before, one.after) for one in found.differences}
-    file = "(supervisor file e3b0c442)"  # an empty one
+    file = "(supervisor file e3b0c442)"  # an empty file
     assert differ == {
         ("machine", "kernel"): ("Linux 6.1.0", "Linux 6.12.0"),
         ("version", "python"): ("CPython 3.11.2", "CPython 3.13.1"),
@@ -128,7 +128,7 @@ def test_what_differs_is_named(against, build_run):
         ("setup", "uvicorn"): (f"uvicorn {file}", f"uvicorn WORKERS=2 {file}"),
         ("study", "delta"): ("0.03", "0.05"),
     }
-    assert found.one_machine  # a kernel is a setting of a machine, which takes a little of its memory
+    assert found.one_machine  # a kernel is a setting of a machine, and needs some of its memory
     text = printed(found)
     assert "Linux 6.12.0" in text
     assert "5.2.20" in text

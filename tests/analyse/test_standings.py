@@ -1,4 +1,4 @@
-"""Tests of the outcomes of setups: failed requests, lost deliveries and lost connections decide before any ratio."""
+"""Test the outcomes of setups: failed requests, lost deliveries and lost connections have priority over ratios."""
 
 import dataclasses
 from math import inf
@@ -26,7 +26,7 @@ def results(build_run):
 
 @pytest.fixture
 def losing(results):
-    """A function: the results of three setups with deliveries, by a change of these."""
+    """Return a function that returns the results of three setups with changed deliveries."""
 
     def build(change, kind="broadcast", **shape):
         return results(**{"labels": THREE, "blocks": 6, "tests": (conversing(kind),), "change": change, **shape})
@@ -45,7 +45,7 @@ def of_daphne(changed):
 
 @of_daphne
 def piling(result):
-    """A tenth more is sent each second than is answered; the rest is answered in the grace period."""
+    """Each second, a tenth more is sent than is answered. The rest is answered in the grace period."""
     seconds = [dataclasses.replace(second, ok=second.sent - 30) for second in result.timeline]
     return dataclasses.replace(result, timeline=tuple(seconds), rate=270.0)
 
@@ -79,7 +79,7 @@ def test_failures_or_backlog_break_a_rate(results, change, trouble, of_times):
     [
         pytest.param("daphne", 0.002, 0.1, Verdict.INCONCLUSIVE, id="who fails is neither faster nor equivalent"),
         pytest.param("daphne", 0.3, 1.0, Verdict.SLOWER, id="who fails may be slower"),
-        pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="nobody is slower than who fails"),
+        pytest.param("gunicorn", 0.01, 1.0, Verdict.INCONCLUSIVE, id="no setup is slower than a failing one"),
     ],
 )
 def test_failures_decide_possible_verdicts(results, label, share, times, of_rate):
@@ -114,10 +114,10 @@ def test_faster_answers_through_failures_never_win(build_run):
 @pytest.mark.parametrize(
     ("backlog", "planned", "piles_up"),
     [
-        ([100, 95, 110, 98, 102, 97], 3000, True),  # of 500 sent in each slice, 100 are left
+        ([100, 95, 110, 98, 102, 97], 3000, True),  # of 500 requests in each slice, 100 are left
         ([8, 7, 9, 8, 6, 8], 3000, True),
         ([2, -3, 4, -1, 0, 1], 3000, False),
-        ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts, no growth
+        ([40, -38, 45, -30, 2, -5], 3000, False),  # bursts without growth
         ([0, 0, 0, 0, 0, 90], 3000, False),  # a single stall
         ([5, 4, 5, 4, 5, 4], 3000, False),  # under 1%
         ([1, 1, 0, 0, 1, 1], 360, False),  # requests in progress at the end of a slice aren't a backlog
@@ -129,7 +129,7 @@ def test_excessive_rate_shows_within_slices(backlog, planned, piles_up):
 
 
 def disconnecting(refused, lost):
-    """Deliveries, and connections of daphne that it refused or lost."""
+    """Return deliveries, and daphne's refused or lost connections."""
 
     def change(label, test, block, result):
         connections = holding(1000, refused, lost) if label == "daphne" else holding(1000)
@@ -143,7 +143,7 @@ def failing_and_losing(*trial):
 
 
 def behind(label, test, block, result):
-    """All comes in the end, of daphne much after its time."""
+    """Everything arrives in the end, but daphne's deliveries are very late."""
     result = delivering()(label, test, block, result)
     in_time, backlog = (6000, (4000,)) if label == "daphne" else (9990, (20,))
     reported = dataclasses.replace(result.deliveries, in_time=in_time, backlog=backlog)
@@ -157,11 +157,11 @@ UNCONNECTED = "1.0% of its connections refused or lost"
 @pytest.mark.parametrize(
     ("change", "trouble", "of_lag", "of_another"),
     [
-        # Whatever its lag, and as equal as it looks; one in ten thousand is allowed.
+        # This applies for any lag, even an equal one. One loss in ten thousand is allowed.
         (delivering({"daphne": 0.03}, {"daphne": 0.5, "granian": 0.5}), "loses 3.0%", Verdict.LOSES, Verdict.FASTER),
         (delivering({"daphne": 0.0005}), "loses 0.050%", Verdict.LOSES, Verdict.EQUIVALENT),
         (delivering({"daphne": 0.0001}), "", Verdict.EQUIVALENT, Verdict.EQUIVALENT),
-        # Nobody is slower than a baseline that loses.
+        # No setup is slower than a baseline that loses messages.
         (delivering({"uvicorn": 0.2}, {"daphne": 2.0}), "", Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE),
         (disconnecting(refused=10, lost=0), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
         (disconnecting(refused=0, lost=10), UNCONNECTED, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
@@ -183,7 +183,7 @@ def test_deliveries_count_in_their_second(losing):
 
 def test_lag_percentile_covers_expected_deliveries(losing):
     found = losing(delivering(missing={"daphne": 0.02, "granian": 0.6}))
-    assert found.estimate("daphne", "broadcast", "lag_p99_ms").value == inf  # two in a hundred never came
+    assert found.estimate("daphne", "broadcast", "lag_p99_ms").value == inf  # two in a hundred never arrived
     assert found.estimate("daphne", "broadcast", "lag_p50_ms").value == pytest.approx(4.0, rel=0.02)
     assert found.estimate("granian", "broadcast", "lag_p50_ms").value == inf
     assert found.estimate("daphne", "broadcast", "delivered_percent").value == pytest.approx(98.0)

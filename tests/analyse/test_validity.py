@@ -1,4 +1,4 @@
-"""Tests of the evidence in a trial, and of the reasons that make it invalid or doubtful."""
+"""Test the evidence in a trial, and the reasons that make it invalid or doubtful."""
 
 import dataclasses
 from math import inf
@@ -125,7 +125,7 @@ def test_unseen_service_is_named():
 
 
 def measured(late_p50_ms, late_p99_ms):
-    """A result with these delays of the generator, and response times of 2 ms (p50) and 4 ms (p99)."""
+    """Return a result with these delays of the generator, and response times of 2 ms (p50) and 4 ms (p99)."""
     late = dict.fromkeys(FIGURES) | {"p50": late_p50_ms, "p99": late_p99_ms}
     return well(10, 1.0, response_time_ms={**NOTHING, "p50": 2.0, "p99": 4.0}, pacing_lag_ms=late, generator=())
 
@@ -179,7 +179,7 @@ SEEN = Generator(1.0, 10.0, 50.0, p50_ms=4.0, ok=500, planned=500)
         ([], []),
         ([{}], []),
         ([{"p50_ms": 4.9}], []),  # within a quarter and a millisecond
-        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # as two networks differ
+        ([{"p50_ms": 4.2}, {"p50_ms": 3.9}], []),  # like the difference between two networks
         ([{"p50_ms": 5.2}], ["p50 from 4.00 to 5.20 ms"]),
         ([{"p50_ms": 40.0, "planned": 99}], []),  # too few to know
         ([{"p50_ms": None}], []),
@@ -197,7 +197,7 @@ def test_differing_clients_make_trial_invalid(others, says):
 
 @pytest.fixture
 def trial(build_run):
-    """A trial of 3,000 requests answered by one process, with a database as its service."""
+    """Return a trial with 3,000 requests that one process answered, with a database as its service."""
     [trial] = build_run(labels=("gunicorn",), tests=("latency",), blocks=1).trials()
     database = Process("postgres", "postgres", 1, cpu_s=6.0, peak_rss_mb=900.0, rss_mb=900.0, context_switches=9,
                        charged=False)  # fmt: skip
@@ -205,7 +205,7 @@ def trial(build_run):
 
 
 def of(trial, **changes):
-    """The trial with these changes of its result."""
+    """Return the trial with these changes of its result."""
     return dataclasses.replace(trial, result=dataclasses.replace(trial.result, **changes))
 
 
@@ -233,7 +233,7 @@ def test_percentiles_cover_all_requests(trial):
     failed = failing("gunicorn", share=0.02, times=1.0)("gunicorn", "latency", 1, trial.result)
     known = values(dataclasses.replace(trial, result=failed))
     assert known["p99_ms"] == inf  # two in a hundred never came back
-    assert known["p50_ms"] > values(trial)["p50_ms"]  # the half of all is more than half of those answered
+    assert known["p50_ms"] > values(trial)["p50_ms"]  # half of all requests is more than half of the answered requests
     assert known["p90_ms"] == pytest.approx(values(trial)["p95_ms"], rel=0.01)
 
 

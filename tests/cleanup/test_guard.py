@@ -1,4 +1,4 @@
-"""Nothing outlives the harness, however it ends: no process, and no folder once the next one has started."""
+"""Test that nothing outlives the harness, however it ends: no process, and after the next start no folder."""
 
 import contextlib
 import os
@@ -68,7 +68,7 @@ def test_guard_removes_shared_memory_of_folder(tmp_path):
         command = [sys.executable, "-m", "loadtests.cleanup.guard", "true"]
         subprocess.run(command, env={**os.environ, "GUARD_REMOVES": str(folder)}, stdin=subprocess.DEVNULL, check=True)
         assert not folder.exists()
-        assert [file for file in left if file.exists()] == [shared / folder.name]  # no more than is named so
+        assert [file for file in left if file.exists()] == [shared / folder.name]  # only folders with such a name
     finally:
         for file in left:
             file.unlink(missing_ok=True)
@@ -138,7 +138,7 @@ def begin(tmp_path):
 
 @pytest.fixture
 def abandoned(begin):
-    """The folder of a process that was killed."""
+    """Return the folder of a killed process."""
     process, folder = begin()
     process.kill()
     process.communicate()
@@ -155,13 +155,13 @@ def test_a_folder_goes_with_its_process(begin):
 
 def test_only_folders_of_dead_processes_disappear(begin, abandoned, tmp_path):
     left = [abandoned, tmp_path / f"{abandoned.name}-dict", tmp_path / f"sem.{abandoned.name}-dict-semaphore"]
-    for file in left[1:]:  # in shared memory
+    for file in left[1:]:  # the folder is in shared memory
         file.write_text("")
     _, living = begin()
     assert [one for one in left if one.exists()] == []
     (tmp_path / f"{living.name}-dict").write_text("")
     pid, start = re.match(r"bench-test-(\d+)-(\d+)", living.name).groups()
-    of_another = tmp_path / living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")  # which had its pid
+    of_another = tmp_path / living.name.replace(f"-{pid}-{start}-", f"-{pid}-{int(start) - 1}-")  # the same pid
     of_another.mkdir()
     begin()
     assert not of_another.exists()

@@ -100,7 +100,7 @@ warmup = "200ms"
 
 @pytest.fixture
 def busy_loop():
-    """One for half of the cores."""
+    """One busy program for half of the cores."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range((os.cpu_count() or 2) // 2)]
     yield
     for loop in loops:

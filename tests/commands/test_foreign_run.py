@@ -1,4 +1,4 @@
-"""Tests of run folders from other people: any content gives a one-line error, or a report inside the folder."""
+"""Test run folders from other people: any content leads to a one-line error, or to a report inside the folder."""
 
 import json
 import os
@@ -18,7 +18,7 @@ UP = "a/../../../../escaped/PWN"
 
 @pytest.fixture
 def run(build_run):
-    """The folder of a small run, one below the test's own."""
+    """Return the folder of a small run, below the test's folder."""
     return build_run(labels=("gunicorn", "uvicorn"), tests=("latency", "capacity"), blocks=1).path
 
 

@@ -1,4 +1,4 @@
-"""Tests of titles, names, logs and errors from other people: terminals and pages show them only as text."""
+"""Test titles, names, logs and errors from other people: terminals and pages show them only as text."""
 
 import dataclasses
 import re
@@ -36,7 +36,7 @@ class Figure(Directive):
 
 @pytest.fixture
 def run(build_run):
-    """A run with all that in every text that is not a name."""
+    """Return a run with hostile content in every text that isn't a name."""
     built = build_run(
         **SHAPE,
         lost=(("uvicorn", "latency", 1),),

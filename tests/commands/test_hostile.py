@@ -1,4 +1,4 @@
-"""Tests of generated input: a command either succeeds or prints a one-line error.
+"""Test generated input: a command either succeeds or prints a one-line error.
 
 Tracebacks, hangs, files outside of the output folder, and remaining processes are failures.
 """
@@ -21,9 +21,9 @@ from loadtests.records import decode
 from tests.fixtures.hostile import changed, toml, words
 from tests.fixtures.studies import FULL, SMALL
 
-MAX_CPU_S = 5  # of this process, for one command: the same on a busy machine
+MAX_CPU_S = 5  # CPU time for one command, which is the same on a busy machine
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # for each way in; thousands are for a longer hunt
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))  # use thousands for a longer search
 HOW = {
     "database": None,
     "deadline": None,
@@ -77,8 +77,8 @@ duration = "1s"
 services = ["origin"]
 recipe = "below/recipe.json"
 """
-FILES = {"played.toml": PLAYED, "below/body": b"\xff"}  # that others name
-# All there is but the engine that not every load fits.
+FILES = {"played.toml": PLAYED, "below/body": b"\xff"}  # files that other files name
+# All options except the engine, because it doesn't support every load.
 FITTING = {
     **FULL,
     "tests": {
@@ -95,12 +95,14 @@ RUN = [
 
 @pytest.fixture
 def attempt(command, tmp_path, monkeypatch):
-    """A function: runs a command in an empty folder with these files, and requires that it ends well; gives the exit
-    code. Files are named by their paths in the folder."""
+    """Return a function that runs a command in an empty folder with these files.
+
+    It requires a proper end, and returns the exit code. The keys of files are their paths in the folder.
+    """
     folder = tmp_path / "outside" / "inside"
     folder.mkdir(parents=True)
     monkeypatch.chdir(folder)
-    # Of the process itself: servers that other tests share may have children that come and go.
+    # Check the process itself, because servers that other tests share may have changing children.
     before = {process.pid for process in psutil.Process().children()}
 
     def too_long(number, frame):
@@ -169,7 +171,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", KINDS)
 def test_generated_files_are_valid_when_unchanged(attempt, name):
-    """Else all that follows would only try the reading of files."""
+    """Otherwise, the following tests would only test the reading of files."""
     arguments, right = KINDS[name]
     assert attempt(*arguments, **{name: right}) == 0
 
@@ -184,7 +186,7 @@ def test_a_file(attempt, name, content, data):
 @some
 @given(options=st.lists(st.tuples(st.sampled_from(RUN), words), max_size=3))
 def test_the_options_of_a_run(attempt, options):
-    given_ = [word.replace("\x00", "") for option in options for word in option]  # no program can be given a NUL
+    given_ = [word.replace("\x00", "") for option in options for word in option]  # an argument can't contain NUL
     attempt("run", "first-look", "--dry-run", *given_)
 
 
@@ -206,7 +208,7 @@ def a_run(run_builder, tmp_path_factory):
     ("arguments", "examples"), [(("compare", "r", "--setups", "gunicorn,uvicorn"), some), (("report", "r"), few)]
 )
 def test_a_run_folder(attempt, a_run, arguments, examples):
-    """The folder is another person's run: its record and a trial."""
+    """The folder is the run of another person, with a record and a trial."""
 
     @examples
     @given(data=st.data())

@@ -1,4 +1,4 @@
-"""Knobs that make no sense: one line that names the knob, its value and what would be right, before anything starts."""
+"""Test invalid knobs: before the start, an error of one line names the knob, its value and the valid values."""
 
 import os
 
@@ -14,7 +14,7 @@ WHOLE = "a whole number from 1 to 1024 is needed"
 REDIS = "redis://HOST:PORT/NUMBER, rediss://HOST:PORT/NUMBER or unix:///PATH is needed"
 LOOPBACK = "a URL of this machine's loopback, without a path, is needed"
 DATABASE = "sqlite:///FILE or postgresql://HOST/NAME is needed"
-# One knob of each kind; tests/docs compares all with their page.
+# One knob of each kind. tests/docs compares all knobs with their page.
 WRONG = [
     *(("WORKERS", value, WHOLE) for value in ("abc", "0", "1025", "\u0663", "010", "-1", "1" * 5000)),
     *(
@@ -31,7 +31,7 @@ WRONG = [
     ("ORIGIN_RECIPE", "slwo", "the name of an included recipe, or the absolute path of a valid recipe, is needed"),
     ("REDIS_URL", "localhost:6379", REDIS),
     ("REDIS_URL", "redis://127.0.0.1:70000", REDIS),
-    ("MIDDLEWARES", "seven", "such as 0-sync, 7-async or usual+1-sync is needed"),
+    ("MIDDLEWARES", "seven", "a value such as 0-sync, 7-async or usual+1-sync is needed"),
     ("CONN_MAX_AGE", "forever", "a whole number of seconds from 0 to 604800, or none, is needed"),
     ("SESSIONS", "memory", "one of db, cached_db, redis, file, cookies, datastore is needed"),
     ("DATASTORE_EMULATOR_HOST", "http://127.0.0.1:8081", "HOST:PORT is needed"),
@@ -46,7 +46,7 @@ WRONG = [
 
 @pytest.fixture(autouse=True)
 def nothing_can_be_started(monkeypatch):
-    """Without any program, nothing of a run can start."""
+    """Hide all programs, so that no part of a run can start."""
     monkeypatch.setenv("PATH", "")
     for name in (*setups.KNOBS, "DATABASE_URL"):
         monkeypatch.setenv(name, "")  # restores the variables that a test sets
@@ -136,8 +136,8 @@ def test_own_project_may_use_sample_variables():
 @pytest.mark.parametrize(
     ("env", "says"),
     [
-        ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'; a whole number from 1 to 1024 is needed"),
-        ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]; "),
+        ({"WORKERS": 0}, "s.toml: setups[1].env.WORKERS: is '0'. A whole number from 1 to 1024 is needed"),
+        ({"THREADS": [1]}, "s.toml: setups[1].env.THREADS: is [1]. "),
         ({"X": "a\0b"}, "s.toml: setups[1].env.X: must be a number or a text"),
         ({"A=B": "x"}, "s.toml: setups[1].env.A=B: is not a valid name of an environment variable"),
     ],
@@ -154,7 +154,7 @@ def test_sample_variables_are_checked_first(refused, tmp_path):
     file.write_text(f'setups = [{entry}]\n[tests.throughput]\nduration = "1s"\n')
     assert (
         refused("run", file)
-        == "error: gunicorn: MIDDLEWARES=seven: such as 0-sync, 7-async or usual+1-sync is needed\n"
+        == "error: gunicorn: MIDDLEWARES=seven: a value such as 0-sync, 7-async or usual+1-sync is needed\n"
     )
 
 

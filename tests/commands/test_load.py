@@ -1,4 +1,4 @@
-"""Tests of the output of ``load`` and ``capacity`` for a URL, also as JSON."""
+"""Test the output of ``load`` and ``capacity`` for a URL, also as JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests of paths in files of other people: only files below the file's own folder are read."""
+"""Test paths in other people's files: only files below the file's own folder are read."""
 
 import json
 
@@ -10,7 +10,7 @@ SECRET = "root:$6$a-secret"
 STUDY = 'setups = ["gunicorn"]\nblocks = 1\n'
 LATENCY = '[tests.latency]\nrate = 10\nduration = "1s"\n'
 SENT = 'method = "POST"\npath = "/echo"\n'
-# Each key that names a file: the study, and how such files end.
+# Each key that names a file, with a study and the suffix of such files.
 KEYS = {
     "body_file": (LATENCY + SENT + "body_file = {name}", ".txt"),
     "requests[1].body_file": (LATENCY + "requests = [{{method = 'POST', path = '/', body_file = {name}}}]", ""),
@@ -18,7 +18,7 @@ KEYS = {
     "recipe": (LATENCY + 'services = ["origin"]\nrecipe = {name}', ".json"),
     "journey": ('[tests.journey]\nusers = 1\nduration = "10s"\njourney = {name}', ".py"),
 }
-# Names of a file in another folder.
+# Return names of a file in another folder.
 WAYS = {
     "the whole path": "{outside}/secret",
     "its own whole path": "{inside}/own",
@@ -31,7 +31,7 @@ WAYS = {
 
 @pytest.fixture
 def places(tmp_path):
-    """The folder of another person's study, with links in it, next to a folder with private files."""
+    """Return the folder of another person's study with links, next to a folder with private files."""
     inside, outside = tmp_path / "study", tmp_path / "home"
     inside.mkdir()
     outside.mkdir()
@@ -45,7 +45,7 @@ def places(tmp_path):
 
 
 def written(places, file, text, way, ending=""):
-    """A file that names another one in that way."""
+    """Return a file that names another file in this way."""
     inside, outside = places
     (inside / file).write_text(text.format(name=json.dumps(WAYS[way].format(inside=inside, outside=outside) + ending)))
     return inside / file
@@ -60,7 +60,7 @@ def assert_names(errors, key, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("key", KEYS)
-def test_a_study_reads_nothing_elsewhere(refused, places, key, way):
+def test_study_reads_only_its_folder(refused, places, key, way):
     text, ending = KEYS[key]
     assert_names(refused("run", written(places, "study.toml", STUDY + text, way, ending), "--dry-run"), key, way)
 
@@ -75,7 +75,7 @@ def test_a_study_reads_nothing_elsewhere(refused, places, key, way):
         ("run", "--dry-run"),
     ],
 )
-def test_nor_does_a_workload(refused, places, arguments, way):
+def test_workload_reads_only_its_folder(refused, places, arguments, way):
     workload = written(places, "workload.toml", f"[[requests]]\n{SENT}body_file = {{name}}", way)
     study = written(places, "study.toml", STUDY + LATENCY + 'workload = "workload.toml"', way)
     assert_names(refused(*arguments, workload if "--workload" in arguments else study), "requests[1].body_file", way)

@@ -1,4 +1,4 @@
-"""Tests of unwritable outputs: the error has one line, comes before the start, and no file remains."""
+"""Test unwritable outputs: the error has one line and comes before the start, and no file remains."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ LINE = '127.0.0.1 - - [21/Nov/2026:07:30:00 +0000] "GET /x?a=1 HTTP/1.1" 200 12 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a study, a log, a folder that is empty and a file; nothing can be started."""
+    """Return a folder with a study, a log, an empty folder and a file. Nothing can be started."""
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(toml(SMALL))
@@ -89,7 +89,7 @@ def test_files_follow_the_umask(command, folder):
 
 @pytest.fixture
 def disk(tmp_path):
-    """A file system of 400 kB."""
+    """Mount a file system of 400 kB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(folder)]

@@ -74,7 +74,7 @@ def test_brief_check_counts_skipped_setups(capsys):
 
 @pytest.fixture
 def without(monkeypatch):
-    """A function: takes a name of loadtests.setups.needs from this machine."""
+    """Return a function that hides a need (a name of loadtests.setups.needs) on this machine."""
 
     def take(name):
         needs = {**NEEDS, name: (lambda bin: False, "somewhere else")}
@@ -136,7 +136,7 @@ def test_unreadable_results_are_an_error(command, monkeypatch, tmp_path):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """The addresses that a browser should show. ``shown.append`` returns None, as if there was no browser."""
+    """Return the addresses that a browser should show. ``shown.append`` returns None, as if there was no browser."""
     addresses = []
     monkeypatch.setattr(webbrowser, "open", addresses.append)
     return addresses

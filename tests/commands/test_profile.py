@@ -1,4 +1,4 @@
-"""`profile` as a user types it."""
+"""Test the command `profile` as a user types it."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.exhaustive
 
-# Settings with a view that uses three parts of CPU time for every seven that its template has used.
+# Settings with a view that uses three parts of CPU time for seven parts of its template.
 PROJECT = """
 import functools
 import time
@@ -64,11 +64,11 @@ def test_profile_reports_known_cpu_shares(command, setup, tmp_path):
     assert 0.5 < found["template"] / (found["template"] + found["view"]) < 0.87
     assert found["template"] + found["view"] > 0.5
     assert web["cpu_us_per_request"] > 0
-    # A sample or two may meet asgiref's context variables, which WSGI requests pass through as well.
+    # One or two samples may be in asgiref's context variables, which WSGI requests also use.
     assert "thread hops" in found if setup == "uvicorn" else found.get("thread hops", 0.0) < 0.04
     assert (folder / "index.rst").is_file()
     recorded = list(folder.glob("web-*.speedscope.json"))
-    assert recorded or "There are no files for speedscope" in printed
+    assert recorded or "The files for speedscope are missing" in printed
     assert [file for file in recorded if str(project) in file.read_text()] == []
 
 

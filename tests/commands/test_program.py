@@ -1,4 +1,4 @@
-"""Tests of the command line as a program: help, version, completion, imports and exit."""
+"""Test the command line as a program: help, version, completion, imports and exit."""
 
 import os
 import re
@@ -96,7 +96,7 @@ def test_taken_port_names_its_owner(refused, free_port):
         assert re.search(rf"port {free_port} is taken by .*pid {os.getpid()}\b", refused("serve", "gunicorn"))
 
 
-# `report` hands the console on to the formats.
+# `report` passes the console to the formats.
 PRINTS = (
     "loadtests/commands/",
     "loadtests/report/formats/",
@@ -116,7 +116,7 @@ print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
 """
 
 
-def test_only_what_prints_imports_rich():
+def test_only_printing_modules_import_rich():
     files = ((file, file.read_text(encoding="utf-8")) for file in (ROOT / "loadtests").rglob("*.py"))
     importing = [
         str(file.relative_to(ROOT)) for file, text in files if re.search(r"^ *(from|import) rich\b", text, re.M)

@@ -1,4 +1,4 @@
-"""Tests of a run's progress: a line per trial without a terminal, and the remaining time at the current pace."""
+"""Test a run's progress: a line per trial without a terminal, and the remaining time at the current pace."""
 
 import io
 import re
@@ -26,9 +26,9 @@ RATE, TIMES = "1,500 requests/s", ", p50 1.2 ms, p99 10.0 ms"
     ("fields", "lines"),
     [
         ({"result": result()}, [RATE + TIMES]),
-        # The result of a search, and not the figures of its last probe.
+        # The line shows the result of a search, not the figures of its last probe.
         ({"result": result(), "capacity": FOUND}, ["186 streams within the objective"]),
-        ({"result": result(response_time_ms=NOTHING)}, [RATE]),  # values that an engine doesn't know are left out
+        ({"result": result(response_time_ms=NOTHING)}, [RATE]),  # values that an engine doesn't know are omitted
         ({"result": result(errors={"status": 1}, unfinished=2)}, [f"{RATE}{TIMES}, 1 error, 2 unfinished"]),
         ({"result": result(errors={"status": 1, "reset": 1})}, [f"{RATE}{TIMES}, 2 errors, 0 unfinished"]),
         (INVALID, ["invalid, once more", f"      invalid: {FLAG.sentence}", "      | one", "      | two"]),

@@ -1,4 +1,4 @@
-"""A comparison next to a pull request: its formats, and the workflow in docs/examples that shows them."""
+"""Test the formats of a comparison next to a pull request, and the workflow in docs/examples that shows them."""
 
 import json
 import os
@@ -105,14 +105,14 @@ def test_each_setup_is_compared_with_base(build_run, command):
 
 
 def shell(text, folder, **env):
-    """A step as GitHub runs it."""
+    """Run a step like GitHub."""
     environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), **env}
     return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture
 def job(tmp_path):
-    """The folder of a job: a benchmark that is this one, and a branch whose last commit makes its page slower."""
+    """Return the folder of a job: this benchmark, and a branch whose last commit makes its page slower."""
     folder = tmp_path / "job"
     command = folder / "benchmark/.venv/bin/loadtests"
     command.parent.mkdir(parents=True)

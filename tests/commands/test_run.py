@@ -1,4 +1,4 @@
-"""Tests of ``run --dry-run``: it shows the plan and starts or writes nothing. tests/measure has tests of real runs."""
+"""Test ``run --dry-run``: it shows the plan, and doesn't start or write anything. tests/measure tests real runs."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def dry_run(command):
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """The file of a study, in a separate folder."""
+    """Return the file of a study in a separate folder."""
     monkeypatch.setattr(files, "RESULTS", tmp_path / "results")
     file = tmp_path / "small.toml"
     file.write_text(STUDY)
@@ -176,11 +176,11 @@ def test_own_journey_hides_the_password(dry_run, monkeypatch, mine):
         (("first-look", "--journey", "MINE"), None, "first-look has no test with a journey"),
         (("--login", "/in/"), None, "Missing: --login-user"),
         (("--login-user", "ada"), None, "Missing: --login, the login page"),
-        (("--login", "in", "--login-user", "ada"), None, "login: is 'in'; must be the path"),
+        (("--login", "in", "--login-user", "ada"), None, "login: is 'in'. It must be the path"),
         (
             ("--login", "//evil.example/in/", "--login-user", "ada"),
             None,
-            "login: is '//evil.example/in/'; must be the path",
+            "login: is '//evil.example/in/'. It must be the path",
         ),
         (LOGIN, "a=b", "can't be combined. Leave one out"),
         (("--journey", "MINE"), "a=b\n", "JOURNEY_COOKIE: contains characters"),

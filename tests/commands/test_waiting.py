@@ -1,4 +1,4 @@
-"""Tests of progress messages: something appears within a second, starting with the programs that use the cores."""
+"""Test progress messages: the first one appears within a second and names programs that use the cores."""
 
 import ast
 import io
@@ -27,7 +27,7 @@ def test_terminal_clears_the_progress():
     shown = text.getvalue()
     assert "starting [gunicorn] ..." in shown
     assert "\x1b[2J" not in shown
-    assert shown.endswith("\x1b[1A\x1b[2K")  # a line up, and empty
+    assert shown.endswith("\x1b[1A\x1b[2K")  # moves one line up and clears it
 
 
 def test_progress_without_terminal_is_lines():

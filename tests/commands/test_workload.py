@@ -1,4 +1,4 @@
-"""``workload``: a recording, printed or written as a workload file."""
+"""Test ``workload``: a recording is printed or written as a workload file."""
 
 import json
 

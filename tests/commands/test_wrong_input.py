@@ -1,4 +1,4 @@
-"""Wrong input gets one clear line and an exit code that is not zero."""
+"""Test that wrong input leads to one clear line and a non-zero exit code."""
 
 import pytest
 
@@ -60,7 +60,7 @@ LONG = "a" * 400
         ((*LOAD, "--processes", "0"), "processes"),
         ((*LOAD, "--rate", "1", "--arrivals", "late"), "--arrivals 'late': must be random or even"),
         ((*LOAD, "--arrivals", "random"), "Add --rate"),
-        ((*LOAD, "--method", "GE\nT"), "--method: is 'GE\\nT'; allowed: GET"),
+        ((*LOAD, "--method", "GE\nT"), "--method: is 'GE\\nT'. Allowed: GET"),
         ((*LOAD, "--size", "5"), "--size only works for WebSocket messages. Use a ws:// URL"),
         (("load", "ftp://127.0.0.1/"), "is not a URL that load can be sent to"),
         (("load", "wss://127.0.0.1/"), "wss:// is not supported. Use the ws:// address of the server behind it"),
@@ -70,7 +70,7 @@ LONG = "a" * 400
         ((*CAPACITY, "--objective", "fast"), "objective: 'fast' is not a limit"),
         ((*CAPACITY, "--arrivals", "late"), "--arrivals 'late': must be random or even"),
         ((*CAPACITY, "--start-rate", "0"), "capacity: the start rate, 0, must be at least 1"),
-        ((*CAPACITY, "--max-rate", "inf"), "the highest rate is inf; must be from 1 to 1,000,000"),
+        ((*CAPACITY, "--max-rate", "inf"), "the highest rate is inf. It must be from 1 to 1,000,000"),
         ((*CAPACITY, "--max-time", "soon"), "'soon' is not a duration"),
         ((*CAPACITY, "--max-time", "10s"), "a probe at 100 requests/s and its confirmation take 40 s"),
         ((*CAPACITY, "--start-rate", "1"), "needs 1,000 requests per probe, which take over 600 s at 1 requests/s"),

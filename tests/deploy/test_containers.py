@@ -1,4 +1,4 @@
-"""Tests of deploy/compose and deploy/kubernetes without a container engine: the started programs and their networks."""
+"""Test deploy/compose and deploy/kubernetes without a container engine: the started programs and their networks."""
 
 import ipaddress
 import json
@@ -22,7 +22,7 @@ process.stdout.write(JSON.stringify(found.map((one) => one.toJSON())));
 
 
 def documents(file):
-    """A file of YAML, as npm's package for it reads it, which `loadtest` brings."""
+    """Read a YAML file with the npm package that `loadtest` depends on."""
     done = subprocess.run(["node", "-e", PARSE], cwd=ROOT, input=file.read_bytes(), stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -107,7 +107,7 @@ def test_kubernetes_starts_expected_workers(kubernetes, pods):
     service = kubernetes["Service", "load-run"]["spec"]
     assert service["selector"].items() <= pods["load-run"]["metadata"]["labels"].items()
     environment = [one["name"] for one in run["env"]]
-    assert environment.index("POD_IP") < environment.index("BIND")  # else it would not be filled in
+    assert environment.index("POD_IP") < environment.index("BIND")  # otherwise it would not be filled in
     containers = [one for pod in pods.values() for one in pod["spec"]["containers"]]
     assert {(one["image"], one["imagePullPolicy"]) for one in containers} == {(IMAGE, "IfNotPresent")}
     [kustomization] = documents(DEPLOY / "kubernetes" / "kustomization.yaml")

@@ -1,5 +1,6 @@
-"""Tests of the scripts in deploy/cloud and deploy/vagrant with stand-ins for OpenTofu, Vagrant, ssh and git. They need
-neither an account nor a virtual machine.
+"""Test the scripts in deploy/cloud and deploy/vagrant with stand-ins for OpenTofu, Vagrant, ssh and git.
+
+They need neither an account nor a virtual machine.
 """
 
 import re
@@ -21,7 +22,7 @@ esac"""
 
 
 class CloudPair(DeployedPair):
-    """A pair of cloud instances."""
+    """Create a pair of cloud instances."""
 
     program, says, server, runs = "tofu", "cloud", "ssh://ubuntu@10.99.0.7", "results/cloud-2"
 
@@ -36,14 +37,14 @@ class CloudPair(DeployedPair):
         self.environment["CLOUD_KEY"] = str(key)
 
     def make(self):
-        """It is there already."""
+        """The pair exists already."""
         self.state.mkdir()
         (self.state / "pair.tfstate").write_text("{}")
         (self.state / "pair.tfvars").write_text("")
 
 
 class VirtualPair(DeployedPair):
-    """A pair of virtual machines."""
+    """Create a pair of virtual machines."""
 
     program, says, server, runs = "vagrant", "vm", "ssh://vagrant@192.168.57.12", "results/vm-2"
 
@@ -53,7 +54,7 @@ class VirtualPair(DeployedPair):
         self.stand_in("vagrant", VAGRANT)
 
     def make(self):
-        """It is there already."""
+        """The pair exists already."""
         done = self.run("up.sh")
         assert done.returncode == 0, done.stderr
         return done
@@ -79,7 +80,7 @@ def test_instances_start_only_after_consent(tmp_path):
     assert "region" not in variables
     assert "apply -input=false -auto-approve" in pair.calls()
     assert "costs money until: make cloud-down" in done.stdout
-    (pair.state / "pair.tfstate").write_text("{}")  # as OpenTofu does
+    (pair.state / "pair.tfstate").write_text("{}")  # like OpenTofu
     again = pair.run("up.sh")
     assert (again.returncode, again.stderr) == (1, "cloud: there is a pair, or a part of one: make cloud-down first\n")
 
@@ -130,7 +131,7 @@ def test_pair_is_forgotten_after_deletion(pair):
 
 def test_only_the_caller_reaches_ssh():
     text = (DEPLOY / "cloud" / "main.tf").read_text()
-    assert text.count('"0.0.0.0/0"') == 2  # the way out, twice
+    assert text.count('"0.0.0.0/0"') == 2  # the outgoing address, twice
     assert 'cidr_blocks = ["${var.caller}/32"]' in text
     assert 'instance_initiated_shutdown_behavior = "terminate"' in text
     assert "shutdown -h +" in text
@@ -155,7 +156,7 @@ def written(folder, *names):
 
 @needs_rsync
 def test_copying_again_keeps_created_files(tmp_path):
-    """With the arguments of the Vagrantfile, as Vagrant hands them to rsync."""
+    """Use the arguments of the Vagrantfile, like Vagrant's call of rsync."""
     host = written(tmp_path / "host", "README.md", "results/reference/run.json")
     guest = written(tmp_path / "guest", "removed.py", *MADE_THERE)
     text = (ROOT / "Vagrantfile").read_text()
@@ -185,4 +186,4 @@ def test_missing_virtual_machine_is_reported(tmp_path):
     pair = VirtualPair(tmp_path)
     pair.stand_in("vagrant", "exit 1")
     found = pair.run("results.sh")
-    assert (found.returncode, found.stderr) == (1, "vm-results: no machine is up here; `vagrant up` starts it\n")
+    assert (found.returncode, found.stderr) == (1, "vm-results: no machine is running. `vagrant up` starts it\n")

@@ -1,4 +1,4 @@
-"""Tests of `make setup`: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
+"""Test `make setup`: it installs into .venv, independently of the shell and of pip.conf, and checks the result."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PACKAGE = "six==1.17.0"  # small, and not required by other packages
 
 @pytest.fixture
 def project(tmp_path):
-    """A project with one package, in a separate folder."""
+    """Create a project with one package in a separate folder."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "imports.py", tmp_path / "tools")
@@ -45,7 +45,7 @@ def test_environment_is_ready_when_complete(project):
     module.unlink()
     require_incomplete(project, "six: import six: ModuleNotFoundError: No module named 'six'")
 
-    # A pip that installs nothing and reports success.
+    # Create a pip that reports success without installing anything.
     pip = project / "install.sh"
     pip.write_text('#!/bin/sh\ncase "$*" in *dry-run*|check) exec "${0%/*}/pip3" "$@" ;; esac\n')
     makefile = (project / "Makefile").read_text()
@@ -72,7 +72,7 @@ def imports(project, requirements):
 
 @pytest.fixture
 def installed(project, monkeypatch):
-    """A function: packages of these files are installed."""
+    """Return a function that installs packages with these files."""
     monkeypatch.setenv("PYTHONPATH", str(project / "site"))
 
     def install(name, files):

@@ -22,7 +22,7 @@ def commands():
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The documentation as HTML, built as `make docs` does: a warning is an error."""
+    """Build the documentation as HTML like `make docs`, which treats warnings as errors."""
     out = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(out)]
     built = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

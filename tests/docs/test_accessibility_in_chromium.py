@@ -1,4 +1,7 @@
-"""axe-core finds nothing on the documentation, the explorer and a report, light and dark, on a desk and on a phone."""
+"""Test that axe-core finds no problems on the documentation, the explorer and a report.
+
+Colours are light and dark, and windows are those of a desktop and a phone.
+"""
 
 import json
 
@@ -7,7 +10,7 @@ import pytest
 from loadtests.files import ROOT
 from tests.fixtures.chromium import NEEDS_CHROMIUM, keyboard
 
-pytestmark = [*NEEDS_CHROMIUM, pytest.mark.timeout(900)]  # the build is of the first test
+pytestmark = [*NEEDS_CHROMIUM, pytest.mark.timeout(900)]  # the first test builds the pages
 PAGES = (
     "index.html",
     "choosing.html",

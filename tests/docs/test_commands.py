@@ -52,7 +52,7 @@ def blocks(page):
 
 
 def commands_of(block):
-    """The simple commands, each in its words. A ``$`` before the command is the prompt."""
+    """Return the simple commands as lists of words. A ``$`` before a command is the prompt."""
     for line in block.replace("\\\n", " ").splitlines():
         words = shlex.shlex(line.strip().removeprefix("$ "), posix=True, punctuation_chars=True)
         words.whitespace_split = True
@@ -90,7 +90,7 @@ def shown(command):
 
 @pytest.fixture(scope="module")
 def folder(run_builder, tmp_path_factory):
-    """A reader's folders: the project's folder with runs and files, and other projects next to it."""
+    """Return a reader's folders: the project's folder with runs and files, and other projects next to it."""
     here = tmp_path_factory.mktemp("reader") / "benchmark"
     here.mkdir()
     (here / "docs").symlink_to(ROOT / "docs")
@@ -164,5 +164,5 @@ def test_command_in_docs_works(command, folder, free_port, tmp_path, monkeypatch
     try:
         app([*words, *more], standalone_mode=False)
     except UserError as error:
-        if not re.search("is not installed|was not found here", str(error)):  # what the study compares, here
+        if not re.search("is not installed|was not found here", str(error)):  # a variant
             raise

@@ -1,4 +1,4 @@
-"""Tests of the explorer of committed runs in a browser: its address stores the view."""
+"""Test the explorer of committed runs in a browser: its address stores the view."""
 
 import csv
 import html
@@ -52,7 +52,7 @@ addEventListener("load", async () => {
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """The findings in a phone's browser, with one committed run."""
+    """Return the findings in a phone's browser, with one committed run."""
     folder = tmp_path_factory.mktemp("explorer")
     (folder / "results").mkdir()
     (folder / "results" / RUN).symlink_to(ROOT / "results" / RUN)

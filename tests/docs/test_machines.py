@@ -1,4 +1,4 @@
-"""Tests of the scripts that prepare machines: the virtual machine, and continuous integration."""
+"""Test the scripts that prepare machines: the virtual machine, and continuous integration."""
 
 import re
 import shutil

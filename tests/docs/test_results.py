@@ -1,4 +1,4 @@
-"""Tests of the pages of committed runs, and of the values and recommendations that other pages take from them."""
+"""Test the pages of committed runs, and the values and recommendations that other pages take from them."""
 
 import dataclasses
 import json
@@ -26,14 +26,14 @@ LATER = "2026-12-24T09:00:00+00:00"
 
 @pytest.fixture
 def results(tmp_path):
-    """A folder of results with a copy of one committed run."""
+    """Return a folder of results with a copy of one committed run."""
     shutil.copytree(ROOT / "results" / FIRST_LOOK, tmp_path / "results" / FIRST_LOOK)
     return tmp_path / "results"
 
 
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory):
-    """The reference runs of only one study, because reading all runs takes long."""
+    """Return the reference runs of only one study, because reading all runs takes long."""
     folder = tmp_path_factory.mktemp("results")
     for run in ROOT.glob("results/reference-*-first-look"):
         (folder / run.name).symlink_to(run)
@@ -42,13 +42,13 @@ def first_look(tmp_path_factory):
 
 @pytest.fixture
 def roles(first_look, monkeypatch):
-    """The roles by name, with only these runs."""
+    """Return the roles by name, with only these runs."""
     monkeypatch.setattr(measured_roles, "REFERENCES", first_look)
     return measured_roles.ROLES
 
 
 def change(run, **values):
-    """Changes keys of a run.json; None takes a key out."""
+    """Change keys of a run.json. None removes a key."""
     record = {**json.loads((run / "run.json").read_text(encoding="utf-8")), **values}
     kept = {key: value for key, value in record.items() if key not in values or value is not None}
     (run / "run.json").write_text(json.dumps(kept), encoding="utf-8")
@@ -79,7 +79,10 @@ def test_original_load_test_has_its_repetition(build_run):
     tests = ("latency-as-then", "latency", "throughput-as-then", "throughput")
 
     def decaying(label, test, block, result):
-        """Ten requests answered in the first second, nine in the next, and so on; half of those at a rate fail."""
+        """Return a timeline with ten answers in the first second, nine in the next, and so on.
+
+        Half of the requests at a rate fail.
+        """
         seconds = [dataclasses.replace(one, ok=10 - int(one.t)) for one in result.timeline]
         half = {"ok": result.planned // 2, "errors": {"status": result.planned // 2}}
         return dataclasses.replace(result, timeline=tuple(seconds), **(half if test == "latency" else {}))
@@ -170,7 +173,7 @@ def test_the_readme_quotes_the_newest_run(first_look):
     text = readme.README.read_text(encoding="utf-8")
     quoted = readme.quoting(text, first_look)
     assert "\ngunicorn " in quoted.partition("<!-- answer of first-look -->")[2]
-    assert text == quoted, "write it anew: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
+    assert text == quoted, "write it again: PYTHONPATH=. .venv/bin/python docs/_ext/readme.py"
     with pytest.raises(LookupError, match="no reference run of a study 'nonsense'"):
         readme.quoting("<!-- answer of nonsense -->\n```text\n```\n", first_look)
 

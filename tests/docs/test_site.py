@@ -1,4 +1,4 @@
-"""Tests of the built documentation: it covers the code, and has the committed results with their files."""
+"""Test the built documentation: it covers the code, and contains the committed results with their files."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from loadtests.analyse.reasons import Reason
 from loadtests.files import ROOT
 from loadtests.plan import study as studies
 
-pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(900)]  # the build is of the first test
+pytestmark = [pytest.mark.slow, pytest.mark.exhaustive, pytest.mark.timeout(900)]  # the first test builds the pages
 
 
 @pytest.fixture
 def page(site):
-    """A function: the text of a page."""
+    """Return a function that returns the text of a page."""
     return lambda name: (site / f"{name}.html").read_text(encoding="utf-8")
 
 
@@ -41,7 +41,7 @@ def test_committed_run_has_page_with_report(site, page):
         assert f'href="{file.parent.name}/index.html"' in page(f"results/{study}")
         assert (site / "results" / file.parent.name / "index.html").is_file()
         assert (site / "results" / file.parent.name / "report.html").is_file()
-    assert re.search(r"Throughput with \d+ connections", listed)  # a line of verdict for each study
+    assert re.search(r"Throughput with \d+ connections", listed)  # one line for each study
     assert "requests/s" in listed
 
 

@@ -1,4 +1,4 @@
-"""The errors of ratios that other machines predict."""
+"""Test the errors of ratios that other machines predict."""
 
 from math import log
 
@@ -17,7 +17,7 @@ def machine(*ratios):
     [
         ([machine(0.5, 2), machine(0.5, 2)], [1, 1, 1, 1]),
         ([machine(0.5, 2), machine(0.5, 4)], [1, 1, 2, 2]),
-        # The geometric mean of ×1 and ×4 predicts ×2 for ×2, that of ×2 and ×4 predicts ×2.83 for ×1.
+        # The geometric mean of ×1 and ×4 predicts ×2 for ×2. The mean of ×2 and ×4 predicts ×2.83 for ×1.
         ([machine(1, 1), machine(1, 2), machine(1, 4)], [1, 1, 1, 1, 8**0.5, 8**0.5]),
         ([machine(0.5, 2), {("granian", "throughput"): log(1)}], [2, 2]),  # only common setups count
     ],

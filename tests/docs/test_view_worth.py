@@ -8,7 +8,7 @@ import view_worth
 
 from loadtests.analyse import cost_model
 
-pytestmark = pytest.mark.exhaustive  # reads three committed runs for half a minute
+pytestmark = pytest.mark.exhaustive  # reading three committed runs takes half a minute
 
 
 def test_chart_names_its_finding():

@@ -1,4 +1,4 @@
-"""One vocabulary: docs/glossary.rst has the terms; the private words that they replaced stay out."""
+"""Test the vocabulary: docs/glossary.rst has the terms, and the old private words aren't used."""
 
 import ast
 import re

@@ -28,19 +28,19 @@ def prefix(request):
 
 @pytest.fixture
 def wsgi() -> Client:
-    """A client of Django's WSGI handler, which gets answers where tests would see exceptions."""
+    """Return a client of Django's WSGI handler that gets answers instead of exceptions."""
     return Client(raise_request_exception=False)
 
 
 @pytest.fixture
 def asgi() -> AsyncClient:
-    """The same for the ASGI handler."""
+    """Return the same for the ASGI handler."""
     return AsyncClient(raise_request_exception=False)
 
 
 @pytest.fixture
 def answers(wsgi, asgi):
-    """A function that sends a request through WSGI and ASGI: two pairs of a response and its whole body."""
+    """Return a function that sends a request through WSGI and ASGI, and returns each response with its whole body."""
 
     async def through_asgi(method, path, **kwargs):
         response = await getattr(asgi, method)(path, **kwargs)
@@ -48,7 +48,7 @@ def answers(wsgi, asgi):
             return response, response.content
         if response.is_async:
             return response, b"".join([part async for part in response.streaming_content])
-        return response, b"".join(response.streaming_content)  # Django empties the answers that may have no body
+        return response, b"".join(response.streaming_content)  # Django empties answers without a body
 
     def both(method, path, **kwargs):
         response = getattr(wsgi, method)(path, **kwargs)
@@ -61,8 +61,10 @@ def answers(wsgi, asgi):
 
 @pytest.fixture
 def ask(answers):
-    """Return a function that returns the status, content type and body of a request through WSGI, and fails if ASGI's
-    differ."""
+    """Return a function that returns the status, content type and body of a request through WSGI.
+
+    It fails if ASGI's differ.
+    """
 
     def both(method, path, **kwargs):
         here, there = (
@@ -77,7 +79,7 @@ def ask(answers):
 
 @pytest.fixture(scope="session")
 def new_postgresql():
-    """A function that makes an empty database and returns its URL."""
+    """Return a function that creates an empty database and returns its URL."""
     if missing := needs.missing(["postgresql"]):
         pytest.skip(missing)
     import psycopg
@@ -100,7 +102,7 @@ POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.
 
 @pytest.fixture(scope="module", params=["sqlite", POSTGRESQL])
 def database(request, tmp_path_factory):
-    """A prepared database of each kind; its name."""
+    """Prepare a database of each kind. Return its name."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path_factory.mktemp('database')}/db.sqlite3"
     else:

@@ -1,4 +1,4 @@
-"""Tests of concurrent requests, including the first requests of a process."""
+"""Test concurrent requests, including the first requests of a process."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Tests of the gauge for waits in Django's connection pool."""
+"""Test the gauge for waits in Django's connection pool."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from tests.fixtures.waiting import wait_for
 
 @pytest.fixture
 def waits(tmp_path):
-    """A function: how many requests have waited for a connection of the pool, as this process shows."""
+    """Return a function that returns the number of this process's requests that waited for a connection of the pool."""
     from django.db.backends.signals import connection_created
     from endpoints import pool_waits
 

@@ -1,4 +1,4 @@
-"""Tests of the endpoints: their answers are equal over WSGI and ASGI."""
+"""Test the endpoints: their answers are equal over WSGI and ASGI."""
 
 import asyncio
 import hashlib
@@ -55,7 +55,7 @@ def test_echo_returns_body_with_type(ask, body):
 
 
 def test_empty_echo_is_empty(ask):
-    # Without a body, Django's test clients send no content type either.
+    # Without a body, Django's test clients don't send a content type.
     answer = ask("post", "/echo", data=b"", content_type="application/x-thing")
     assert answer == (200, "application/octet-stream", b"")
 
@@ -141,7 +141,7 @@ def test_static_file_has_whitenoise_headers(answers, wsgi):
                 assert b"body {" in body
 
 
-def test_what_needs_no_database_opens_none(ask, monkeypatch):
+def test_views_without_queries_open_no_connection(ask, monkeypatch):
     connections["default"].close()
     opened = []
     monkeypatch.setattr(type(connections["default"]), "connect", opened.append)

@@ -1,4 +1,4 @@
-"""Server-sent events: the same bytes through each interface, each event when it is due."""
+"""Test server-sent events: the bytes are the same through each interface, and each event is on time."""
 
 import asyncio
 
@@ -35,7 +35,7 @@ def test_events_may_be_large(answers, path):
 
 @pytest.fixture
 def ended(monkeypatch, tmp_path):
-    """A function: the notes of generators, and how long ago they ended."""
+    """Return a function that returns the notes of generators, and the times since their ends."""
     monkeypatch.setenv("RUN_DIR", str(tmp_path))
 
     def ended(note="run"):
@@ -80,7 +80,7 @@ def test_invalid_event_parameters_are_refused(answers, path, query):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The seconds of a clock that only sleeping moves, in a list."""
+    """Return a list with the seconds of a clock that only sleeping moves."""
     now = [100.0]
 
     def sleep(seconds):
@@ -110,7 +110,7 @@ def test_late_event_does_not_delay_others(clock, paced):
         return sent
 
     with pytest.raises(StopIteration) as ended:
-        moments().send(None)  # nothing in it waits for anything else
+        moments().send(None)  # nothing in it waits for something else
     assert ended.value.value == [0, 0.05, 0.17, 0.17]
 
 

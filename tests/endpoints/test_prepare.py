@@ -1,4 +1,4 @@
-"""`manage.py prepare`, as a person or the harness runs it."""
+"""Test `manage.py prepare` as a user or the harness runs it."""
 
 import io
 import os
@@ -20,7 +20,7 @@ MANAGE = Path(__file__).resolve().parent.parent.parent / "testproject" / "manage
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.exhaustive])])
 def url(request, tmp_path):
-    """An empty database's URL."""
+    """Return the URL of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/some.sqlite3"
     name = "prepare_" + "".join(letter if letter.isalnum() else "_" for letter in tmp_path.name.lower())
@@ -55,10 +55,10 @@ def test_prepare_fills_the_database_once(url):
     assert counts(url) == (10_000, 12)
     before = os.times().children_user
     assert outcome(start(url)) == (0, printed, "")
-    assert os.times().children_user - before < 3  # seconds of CPU: it takes a third of one
+    assert os.times().children_user - before < 3  # limit in seconds of CPU time; it needs a third of one
 
 
-def test_four_may_run_at_once(url):
+def test_four_processes_may_prepare_together(url):
     processes = [start(url) for _ in range(4)]
     for process in processes:
         assert outcome(process)[::2] == (0, "")

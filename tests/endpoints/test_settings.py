@@ -1,4 +1,4 @@
-"""Tests of the settings that come from the environment."""
+"""Test the settings that come from the environment."""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The test types of TechEmpower's FrameworkBenchmarks, by its rules, as sync and as async views."""
+"""Test the rules of TechEmpower's FrameworkBenchmarks for sync and async views."""
 
 import html
 import json
@@ -31,7 +31,7 @@ def test_db_returns_a_row(answers, prefix, database):
         assert World.objects.get(id=row["id"]).random_number == row["randomNumber"]
 
 
-def test_db_is_another_row_each_time(wsgi, database):
+def test_db_returns_random_rows(wsgi, database):
     assert len({json.loads(wsgi.get("/db").content)["id"] for _ in range(20)}) > 10
 
 
@@ -76,7 +76,7 @@ def test_updates_are_in_the_table_afterwards(answers, prefix, database):
     assert {number: now[number] for number in answered} == answered
     changed = {number for number in now if now[number] != before[number]}
     assert changed <= set(answered)
-    assert len(changed) > len(answered) - 20  # one in 10,000 gets the number that it had
+    assert len(changed) > len(answered) - 20  # one in 10,000 gets the same number again
 
 
 def test_fortunes_are_escaped_then_sorted(ask, prefix, database):

@@ -1,4 +1,4 @@
-"""Tests of sessions and logged-in users in sync and async views, with and without middleware."""
+"""Test sessions and logged-in users in sync and async views, with and without middleware."""
 
 import json
 
@@ -58,6 +58,6 @@ def test_only_foreign_session_is_replaced(wsgi, signed_in):
     assert wsgi.get("/user").status_code == 401
     visitor.sign_in()
     assert wsgi.get("/user").status_code == 200
-    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # which is signed with the time
+    before = Session.objects.get(session_key=visitor.COOKIE).session_data  # its signature contains the time
     visitor.sign_in()
     assert Session.objects.get(session_key=visitor.COOKIE).session_data == before

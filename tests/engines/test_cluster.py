@@ -1,4 +1,4 @@
-"""Tests of Locust's master and workers with the harness: messages, invalid answers of a worker, and a silent master."""
+"""Test Locust's master and workers with the harness: messages, invalid answers of a worker, and a silent master."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ for line in sys.stdin.buffer:
 
 @pytest.fixture
 def with_node(tmp_path, monkeypatch):
-    """Another program has the name of node."""
+    """Another program is named node."""
     (tmp_path / "node").write_text(NODE.format(python=sys.executable))
     (tmp_path / "node").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -118,7 +118,7 @@ HONEST = """'{"event": "answer", "value": 1.5}'"""
 
 @pytest.fixture
 def there(tmp_path, monkeypatch):
-    """Has another machine whose worker is this program."""
+    """Use another machine whose worker is this program."""
     monkeypatch.setattr(deploy, "tracked", list)
     ssh = tmp_path / "ssh"
     ssh.write_text(SSH.format(root=ROOT, python=sys.executable, folder=tmp_path))

@@ -1,4 +1,4 @@
-"""Tests of external workers, started by hand: admission to a run, and the loss of a worker or the master."""
+"""Test external workers that are started by hand: admission to a run, and the loss of a worker or the master."""
 
 import contextlib
 import json
@@ -43,7 +43,7 @@ think = ["10ms", "30ms"]
 warmup = "500ms"
 duration = "2s"
 """
-# As `python -m loadtests`, with another file.
+# Like `python -m loadtests`, with another file.
 CHANGED = """
 from loadtests.cli import main
 from loadtests.hosts import deploy
@@ -51,7 +51,7 @@ digests = deploy.digests
 deploy.digests = lambda root, paths: {**digests(root, paths), "loadtests/cli.py": "another"}
 main()
 """
-# As `python -m loadtests`. It gets a signal when it imports a module.
+# Like `python -m loadtests`, but it gets a signal when it imports a module.
 SIGNALLED = """
 import os, sys
 
@@ -67,7 +67,7 @@ main()
 """
 TOKEN = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 WORKERS_TOKEN = load_token.of_workers(TOKEN)
-# As `python -m loadtests worker`. It knows the master's key, and has another one than the workers.
+# Like `python -m loadtests worker`. It knows the master's key, but has another key than the workers.
 IMPOSTOR = """
 import sys, zmq
 from zmq.utils import z85
@@ -81,12 +81,12 @@ event, status = __import__("struct").unpack("=hi", monitor.recv_multipart()[0])
 print(event == zmq.EVENT_HANDSHAKE_FAILED_AUTH, status)
 """
 WITHIN_S = 120
-TOO_LONG_S = 40  # until a run gives up, where each worker that is there has come on a machine that is busy
+TOO_LONG_S = 40  # until a run gives up; even on a busy machine, workers connect within this time
 
 
 @pytest.fixture
 def token_file(tmp_path):
-    """A function: writes a token to a file, and gives its path."""
+    """Return a function that writes a token to a file and returns its path."""
 
     def token_file(token):
         (file := tmp_path / token[:8]).write_text(f"{token}\n")
@@ -97,7 +97,7 @@ def token_file(tmp_path):
 
 @pytest.fixture
 def expecting(cli, free_port, tmp_path, token_file):
-    """A function: starts a run that expects workers, whose folder is ``run``."""
+    """Return a function that starts a run that expects workers. Its folder is ``run``."""
 
     def expecting(duration="2s", interleave="true", more="", wait=f"{WITHIN_S}s", setup="gunicorn"):
         study = tmp_path / "study.toml"
@@ -112,7 +112,7 @@ def expecting(cli, free_port, tmp_path, token_file):
 
 @pytest.fixture
 def worker(cli, free_port, token_file):
-    """A function: starts a worker that knows a token."""
+    """Return a function that starts a worker with a token."""
 
     def worker(token=WORKERS_TOKEN):
         cli.env["LOAD_TOKEN_FILE"] = token_file(token)
@@ -143,12 +143,12 @@ def end_of(process, within_s=WITHIN_S):
 
 
 def makes_load(cli):
-    """The processes of generators, once they are there."""
+    """Return the processes of the generators when they run."""
     return running(cli, str(node.GENERATOR / "main.js"))
 
 
 def wait_for_requests(cli):
-    """Until Uvicorn, which keeps connections open, has answered some requests of each worker."""
+    """Wait until Uvicorn, which keeps connections open, has answered some requests of each worker."""
     port = int(cli.env["PORT"])
     wait_for(
         lambda: all(any(c.raddr and c.raddr.port == port for c in one.net_connections()) for one in makes_load(cli)),
@@ -186,7 +186,7 @@ def test_only_master_listens(cli, under_way, free_port):
     expected = {("127.0.0.1", free_port), ("127.0.0.1", int(cli.env["PORT"]))}
 
     def found():
-        """The sockets that listen. Only root can see which of them and which environment the master has."""
+        """Return the listening sockets. Only root can see the master's sockets and environment."""
         sockets = psutil.net_connections("tcp")
         listening = {one.laddr for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == free_port}
         for process in cli.processes():
@@ -200,7 +200,7 @@ def test_only_master_listens(cli, under_way, free_port):
     wait_for(lambda: found() == expected, "another listens")  # the generator first measures itself on a port
     know_token = [*workers, *running(cli, cluster.MASTER), *running(cli, "--expect-workers")]
     hidden = [process for process in know_token if Path(f"/proc/{process.pid}/environ").stat().st_uid == 0]
-    assert len(hidden) >= 4 or sys.platform != "linux"  # as for a program of root, whose memory only root can read
+    assert len(hidden) >= 4 or sys.platform != "linux"  # like a program of root, whose memory only root can read
     impostor = [sys.executable, "-c", IMPOSTOR, str(free_port), WORKERS_TOKEN]
     assert subprocess.check_output(impostor, text=True) == "True 400\n"
     run.send_signal(signal.SIGINT)

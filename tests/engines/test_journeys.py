@@ -1,4 +1,4 @@
-"""Tests of users' journeys: the results of the engine locust match the server's own counts."""
+"""Test users' journeys: the results of the engine locust match the server's own counts."""
 
 import os
 import time
@@ -103,7 +103,7 @@ def test_the_ramp_is_not_counted(survey):
 def test_end_of_load_precedes_grace_period(survey):
     events = []
     result = locust.run(
-        load(survey(delay_ms=700), duration_s=0.5),  # the first answers come after the end
+        load(survey(delay_ms=700), duration_s=0.5),  # the first answers arrive after the end
         Watch(
             lambda row: events.append("answers" if row.ok else "a second"),
             on_start=lambda: events.append("start"),
@@ -115,14 +115,14 @@ def test_end_of_load_precedes_grace_period(survey):
 
 
 def test_arrivals_ignore_slow_answers(survey):
-    # A journey takes 17 answers of 30 ms at the least, longer than the next one takes to come.
+    # A journey has at least 17 answers of 30 ms, so it takes longer than the interval of arrivals.
     server = survey(delay_ms=30)
     result = locust.run(load(server, arrivals=20, duration_s=2, warmup_s=1, arrival_seed=7))
     assert server.counts["GET launch"] == 60
     assert result.journeys.arrivals == 20
     assert result.journeys.expected_per_s is None
     assert result.errors == {}
-    # 19 requests of a person who works and 17 of others, and 8 or 7 times to think.
+    # An employed user sends 19 requests and thinks 8 times, and other users send 17 requests and think 7 times.
     assert result.journeys.duration_ms["p50"] >= 15 * 30 + 7 * 10
     assert result.journeys.under_way_first > 0
 
@@ -146,7 +146,7 @@ def test_unsupported_load_is_refused(survey):
         get("openloop").run(load(survey()))
 
 
-def test_locust_that_is_not_there(monkeypatch):
+def test_missing_locust_is_reported(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(EngineError, match=r"Locust is not installed. Run `make setup`"):
         locust.require()

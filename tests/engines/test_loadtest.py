@@ -1,4 +1,4 @@
-"""The npm package loadtest: its own figures, and its flaws kept out of them."""
+"""Test the npm package loadtest: its own figures, without its flaws."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests of merging the histograms and timelines of a load's processes."""
+"""Test the merging of histograms and timelines of a load's processes."""
 
 import json
 import math

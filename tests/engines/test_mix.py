@@ -1,4 +1,4 @@
-"""Tests of a mix of requests: each is sent according to its weight, and has separate results."""
+"""Test a mix of requests: each is sent according to its weight, and has separate results."""
 
 import time
 from collections import Counter
@@ -42,7 +42,7 @@ def test_processes_share_rate_with_mix_exactly(server):
     quick, slow = (row(result, name).response_time_ms["p50"] for name in ("quick", "slow"))
     assert 200 <= slow > quick
     assert result.response_time_ms["max"] == max(row.response_time_ms["max"] for row in result.requests)
-    assert result.response_time_ms["p90"] >= 200  # a quarter of all is slow
+    assert result.response_time_ms["p90"] >= 200  # a quarter of all requests is slow
     assert len(result.generator) == 3
     assert sum(row.sent for row in result.timeline) == 151
     assert tuple(sorted(rows, key=lambda row: row.t)) == result.timeline
@@ -102,7 +102,7 @@ def test_method_with_headers_arrives(measured, server):
 def test_connection_stays_open_across_requests(measured, server, request_):
     result = measured(Load(server.url, (request_,), connections=1, duration_s=0.3))
     assert result.ok > 5
-    assert server.opened() <= 2  # of the load, and of its end
+    assert server.opened() <= 2  # by the load, and by this question
 
 
 @pytest.mark.parametrize("processes", [1, 2])

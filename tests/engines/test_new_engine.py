@@ -1,4 +1,4 @@
-"""To add an engine is to add a file to its folder."""
+"""Test that a new engine needs only a file in the folder of engines."""
 
 import dataclasses
 
@@ -40,7 +40,7 @@ ENGINE = Turtle()
 
 @pytest.fixture
 def prepared(tmp_path, monkeypatch, bench_of):
-    """A function: a study of one test by the turtle, prepared with real engines and this one."""
+    """Return a function that prepares a study of one test with the engine ``turtle``, next to real engines."""
     folder = tmp_path / "engines"
     folder.mkdir()
     (folder / "turtle.py").write_text(TURTLE)

@@ -1,4 +1,4 @@
-"""Tests of journeys from other people, including mistakes, and of journeys from recordings."""
+"""Test journeys from other people, including mistakes, and journeys from recordings."""
 
 import json
 
@@ -24,7 +24,7 @@ GET = OWN.format(walk=f"self.get({LAUNCH})")
 
 @pytest.fixture
 def walked(survey, tmp_path):
-    """A function: the result of users who walk the journey in a file of this text, and what the server counted."""
+    """Return a function that returns the result of users who run the journey in this text, and the server's counts."""
 
     def walked(text, users=4):
         file = tmp_path / "mine.py"
@@ -81,7 +81,7 @@ GOES_ON = f"""
         ("from neighbour import WHERE", "print(WHERE); self.get(WHERE, 'launch', status=302)"),
         ("import contextlib", GOES_ON),
     ],
-    ids=["prints and imports a neighbour", "goes on after every error, and ends with the load"],
+    ids=["prints and imports a neighbour", "continues after every error, and ends with the load"],
 )
 def test_journey_may_use_all_of_python(walked, tmp_path, imports, walk):
     (tmp_path / "neighbour.py").write_text("WHERE = '/questionnaire/launch/'")
@@ -96,7 +96,7 @@ def test_connection_survives_a_thousand_files(walked):
     assert counts["connections"] == 4
 
 
-# Some pages in the format of the ONS.
+# Some pages in ONS's format.
 POST, SUMMARY = {"method": "POST"}, "/questionnaire/summary/"
 RECORDED = [
     {"method": "GET", "url": "/questionnaire/launch/", "redirect_route": "/questionnaire/session?token={token}"},

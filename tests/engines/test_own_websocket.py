@@ -1,4 +1,4 @@
-"""The user's own WebSockets: what the command line gives is sent, and messages of others are ignored."""
+"""Test the user's own WebSockets: the messages of the command line are sent, and messages of others are ignored."""
 
 import dataclasses
 
@@ -32,12 +32,12 @@ def test_own_message_comes_back(measured, conversing):
 def test_match_selects_the_delivery(measured, conversing):
     server = conversing("chat", after=100)
     either = measured(load(server, "echo", ACKNOWLEDGED))
-    assert either.deliveries.duplicate > 0  # the acknowledgement was the first
+    assert either.deliveries.duplicate > 0  # the acknowledgement was the first message
     for match in ('"text": "$ID"', '"text": "$ID", "by"'):
         result = measured(load(server, "echo", dataclasses.replace(ACKNOWLEDGED, match=match)))
         assert result.response_time_ms["p50"] >= 100
         assert counts(result.deliveries) == (50, 50, 0, 0, 0)
-    ending = dataclasses.replace(OWN_ROOM, match='"text": "$ID"}')  # where more follows
+    ending = dataclasses.replace(OWN_ROOM, match='"text": "$ID"}')  # in which more follows
     result = measured(load(server, "echo", ending, rate=10.0, timeout_s=1.0))
     assert (result.ok, counts(result.deliveries)) == (0, (10, 0, 10, 0, 0))
 

@@ -20,7 +20,10 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 @pytest.fixture
 def pausing():
-    """A function that starts a server. It takes ``answer_s`` for a request and pauses after each ``every`` requests."""
+    """Return a function that starts a server.
+
+    It needs ``answer_s`` for a request, and pauses after every ``every`` requests.
+    """
     servers = []
 
     def start(answer_s, pause_s, every):

@@ -1,4 +1,4 @@
-"""Tests of the load processes: none outlives its parent, and each failure is a one-line error."""
+"""Test the load processes: they don't outlive their parent, and each failure is a one-line error."""
 
 import dataclasses
 import os
@@ -26,7 +26,7 @@ get(sys.argv[1]).run(load(*sys.argv[1:]), Watch(lambda row: print("second", flus
 
 
 def load(engine, url):
-    """A load of ten minutes, made by two processes where the engine can."""
+    """Start a load of ten minutes, with two processes if the engine supports this."""
     users = Users(str(journeys.known()["questionnaire"]), "/questionnaire/", (0.01, 0.03), 4)
     options = {"users": users} if engine == "locust" else {"rate": 50}
     return Load.of_url(url, duration_s=600, processes=1 if engine == "loadtest" else 2, **options)
@@ -34,7 +34,7 @@ def load(engine, url):
 
 @pytest.fixture
 def url(request, server, survey):
-    """The URL of a server that the engine can load."""
+    """Return the URL of a server to which the engine can send load."""
     return f"{survey().url}/" if request.node.callspec.params["engine"] == "locust" else f"{server.url}/ok"
 
 
@@ -107,7 +107,7 @@ def test_crashed_generator_has_a_reason(monkeypatch, tmp_path):
     ("version", "says"),
     [
         (None, "no node on PATH. Install Node.js 20"),
-        ("v18.19.0", "is Node v18.19.0; 20.18.1 or newer is needed"),
+        ("v18.19.0", "is Node v18.19.0. Node 20.18.1 or newer is needed"),
         ("v20.18.1", "Run `make setup`"),
     ],
 )
@@ -117,7 +117,7 @@ def test_missing_or_old_node_is_reported(monkeypatch, tmp_path, version, says, e
         (tmp_path / "node").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(node, "ROOT", tmp_path)
-    monkeypatch.setattr(node, "require", node.require.__wrapped__)  # which is cached
+    monkeypatch.setattr(node, "require", node.require.__wrapped__)  # the result is cached
     with pytest.raises(EngineError, match=says):
         get(engine).require()
 

@@ -1,4 +1,4 @@
-"""To teach the generator a protocol is to add a file to its folder."""
+"""Test that a new protocol of the generator needs only a file in a folder."""
 
 import dataclasses
 import shutil
@@ -12,7 +12,7 @@ from loadtests.workload import Conversation, Load
 
 @pytest.fixture
 def generator(monkeypatch, tmp_path):
-    """A copy of the generator's folder, which is run instead of it."""
+    """Run a copy of the generator's folder instead of the folder."""
     folder = tmp_path / "loadtests" / "generator"
     shutil.copytree(node.GENERATOR, folder)
     shutil.copy(node.ROOT / "package.json", tmp_path)
@@ -42,6 +42,6 @@ def test_protocol_or_dialect_is_a_file(generator, server, conversing):
 )
 def test_unknown_protocol_is_refused_early(generator, monkeypatch, unknown, says):
     (generator / "protocols" / "own.js").touch()
-    monkeypatch.setenv("PATH", "")  # no node to start
+    monkeypatch.setenv("PATH", "")  # node can't be started
     with pytest.raises(UserError, match=f"^unknown {says}"):
         get("openloop").run(Load.of_url("http://127.0.0.1:1/", **{"rate": 10, "protocol": "websocket", **unknown}))

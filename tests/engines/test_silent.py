@@ -1,4 +1,4 @@
-"""Clients of the generator that connect and send nothing."""
+"""Test clients of the generator that connect and send nothing."""
 
 import socketserver
 from threading import Event, Lock, Thread
@@ -14,7 +14,7 @@ SILENT = 3
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """A server that closes the first connection, and answers only after its client has connected again."""
+    """Start a server that closes the first connection, and answers only after its client has connected again."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)

@@ -1,4 +1,4 @@
-"""Streams of events are counted and timed as a server of known behaviour sends them."""
+"""Test that streams of events are counted and timed as a known server sends them."""
 
 import dataclasses
 import json
@@ -18,14 +18,14 @@ from tests.fixtures.serving_program import started
 
 pytestmark = [pytest.mark.servers, pytest.mark.exhaustive]
 
-EVENTS, EVERY_S = 10, 0.02  # as tests/fixtures/events_program.py sends them
+EVENTS, EVERY_S = 10, 0.02  # the same values as in tests/fixtures/events_program.py
 EARLY, LARGE = 3, 1_000_000
 BODY = b"".join(b"id: %d\ndata: token\n\n" % number for number in range(EVENTS))
 
 
 @pytest.fixture
 def streamed():
-    """A function: the result of a number of streams at once of a path, and the server's own counts."""
+    """Return a function that returns the result of a number of streams of a path, and the server's counts."""
 
     def run(path, count=5, body=BODY, manner=MappingProxyType({}), **options):
         request = Request("streams", path=path)
@@ -56,7 +56,7 @@ def test_streams_next_to_requests_are_counted(streamed, processes):
 
 def test_stalled_event_is_late(streamed):
     result, counts = streamed("/late/2000")
-    assert result.streams.in_time == 5 * (EVENTS - 1)  # each stream's last one comes after the end
+    assert result.streams.in_time == 5 * (EVENTS - 1)  # each stream's last event arrives after the end
     late = decoded(result.histograms["event_delay"]).over(1_500_000)
     assert late == result.streams.whole == counts["whole"] == 5
     assert result.streams.delay_ms["max"] >= 1900
@@ -64,7 +64,7 @@ def test_stalled_event_is_late(streamed):
 
 
 def test_collected_events_are_late_in_order(streamed):
-    """All come with the last one, which is punctual: the first is late by the length of the stream."""
+    """All events arrive with the last one, which is punctual, so the first is late by the length of the stream."""
     result, _ = streamed("/collected", duration_s=0.5)
     of_each = [(EVENTS - 1 - number) * EVERY_S * 1e6 for number in range(EVENTS)]
     delays = decoded(result.histograms["event_delay"])
@@ -132,7 +132,7 @@ def test_server_reports_views_of_disconnected_clients(streamed, processes):
     found = result.streams
     assert found.begun == found.left.clients == found.left.ended == counts["left"] >= 10
     assert (found.broken, found.unanswered, found.cut) == (0, 0, 0)
-    assert found.answered <= found.events <= EARLY * found.answered  # of a slow server, only the punctual events
+    assert found.answered <= found.events <= EARLY * found.answered  # with a slow server, only the punctual events
     assert decoded(result.histograms["event_delay"]).total == found.events
     assert found.left.after_ms["p50"] >= 250
     assert decoded(result.histograms["view_ended"]).total == found.left.ended

@@ -1,4 +1,4 @@
-"""Handshakes and requests over TLS, and over HTTP/2, are counted as a server of node:tls and node:http2 counts them."""
+"""Test that handshakes and requests over TLS and HTTP/2 match the counts of a server with node:tls and node:http2."""
 
 import dataclasses
 import json
@@ -24,7 +24,7 @@ EACH = 60
 
 
 def certificate(folder):
-    """The files of a certificate for 127.0.0.1 and of its key."""
+    """Return the files of a certificate for 127.0.0.1 and of its key."""
     folder.mkdir()
     cert, key = folder / "tls.crt", folder / "tls.key"
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost"
@@ -35,7 +35,7 @@ def certificate(folder):
 
 @pytest.fixture
 def loaded(tmp_path):
-    """Return a function that loads the server, with its origin and certificate.
+    """Return a function that sends load to the server with its origin and certificate.
 
     It returns the result and the server's counts.
     """
@@ -81,11 +81,11 @@ def test_shared_connection_shakes_hands_once(loaded, protocol, options):
     assert (result.ok, result.errors, dataclasses.asdict(result.handshakes)) == (EACH, {}, {"full": 1, "resumed": 0})
     assert counts == {"full": 1, "resumed": 0, "requests": EACH}
     result, counts = loaded(protocol=protocol, warmup_s=0.3, **options)
-    assert (counts["full"], result.handshakes.full) == (2, 0)  # the warm-up had the second, which is not counted
+    assert (counts["full"], result.handshakes.full) == (2, 0)  # the warm-up had the second one
     assert result.ok == EACH < counts["requests"] - EACH
 
 
-@pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client has it")
+@pytest.mark.skipif(shutil.which("h2load") is None, reason="h2load is not on PATH; Debian's nghttp2-client contains it")
 def test_h2load_counts_the_same_handshakes(loaded):
     result, ours = loaded(protocol="http2", processes=4)
     command = f"h2load -n {EACH} -c 4 {loaded.origin}/"

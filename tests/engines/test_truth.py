@@ -1,4 +1,4 @@
-"""Tests of openloop: its results match the arithmetic from the intended send times."""
+"""Test openloop: its results match the arithmetic from the intended send times."""
 
 import signal
 import threading
@@ -21,8 +21,8 @@ def test_a_known_service_time_is_reported(measured, server):
     assert (result.unfinished, result.errors, result.requests, result.deliveries) == (0, {}, (), None)
     assert 100 <= result.service_time_ms["p50"] <= result.response_time_ms["p50"]
     assert result.response_time_ms["p50"] <= result.response_time_ms["p99"] <= result.response_time_ms["max"]
-    # The last five of the hundred are answered after the schedule's end. The rate is of the time from the first answer
-    # on, which takes a tenth of a second or more. Times are rounded.
+    # The last five of the hundred are answered after the schedule's end. The rate is for the time after the first
+    # answer, which takes at least a tenth of a second. Times are rounded.
     in_time = sum(row.ok for row in result.timeline if row.t < 2)
     assert in_time <= 95
     assert 1.999 - result.response_time_ms["max"] / 1000 <= in_time / result.rate <= 1.9
@@ -37,24 +37,24 @@ def test_early_answers_do_not_count(measured, server, codes):
     load = Load(server.url, (request,), (b"HTTP/1.1 100 X",), rate=400, duration_s=0.5, connections=4)
     result = measured(load)
     assert (result.planned, result.ok, result.errors) == (200, 200, {})
-    assert server.opened() - opened <= 4 + 1  # and the connection of this query
+    assert server.opened() - opened <= 4 + 1  # plus the connection of this query
 
 
 def test_server_with_regular_freezes(measured, freezing_server):
-    # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of it waits for
-    # nothing; 90% waits for less than 500 ms, 95% for less than 750 ms, 99% for less than 950 ms.
+    # A fifth of the schedule falls into the freezes and waits uniformly for 0 to 1,000 ms. So half of all requests
+    # don't wait. 90% wait for less than 500 ms, 95% for less than 750 ms, and 99% for less than 950 ms.
     result = measured(Load.of_url(f"{freezing_server.url}/ok", rate=200, duration_s=10))
     assert result.planned == result.ok == 2000
     response = result.response_time_ms
     for figure, least in {"p90": 400, "p95": 650, "p99": 880, "max": 950, "mean": 80}.items():
-        assert response[figure] > least  # and more on a busy machine
+        assert response[figure] > least  # more on a busy machine
     assert response["p50"] < response["p90"]
     assert result.send_lag_ms["p90"] < response["p90"]  # the generator did not freeze
 
 
 def test_frozen_generator_reports_its_delay(server, generators):
-    # A quarter of the schedule falls into the second for which the generator is stopped: 90% of all is late by less
-    # than 600 ms, 99% by less than 960 ms. The server was fast all the time.
+    # A quarter of the schedule falls into the second in which the generator is stopped: 90% of all requests are late by
+    # less than 600 ms, and 99% by less than 960 ms. The server is always fast.
     seen = threading.Event()
     results = []
     load = Load.of_url(f"{server.url}/ok", rate=100, duration_s=4)
@@ -76,7 +76,8 @@ def test_frozen_generator_reports_its_delay(server, generators):
 
 
 def test_connection_wait_is_response_time(measured, server):
-    # One connection, 100 ms each: ten a second are served, twenty are sent. The last of 40 waits for 2 s longer.
+    # With one connection and 100 ms per request, ten requests per second are answered, and twenty are sent. The last of
+    # 40 waits 2 s longer.
     result = measured(Load.of_url(f"{server.url}/after/100", rate=20, duration_s=2, connections=1, timeout_s=20))
     assert result.planned == result.ok == 40
     assert result.waited >= 38
@@ -123,7 +124,7 @@ def test_closed_loop_sends_after_each_answer(measured, server):
     result = measured(Load.of_url(f"{server.url}/after/100", connections=5, duration_s=2))
     assert result.planned == result.sent == result.ok
     assert (result.errors, result.unfinished) == ({}, 0)
-    assert 5 < result.ok <= 100  # 5 connections, each at most 10 a second
+    assert 5 < result.ok <= 100  # 5 connections with at most 10 requests per second each
     assert result.response_time_ms["p50"] >= 100
     assert result.response_time_ms == result.service_time_ms
     assert (result.send_lag_ms["max"], result.send_lag_ms["mean"]) == (0, 0)

@@ -1,4 +1,4 @@
-"""Tests of openloop over WebSockets with a server of known behaviour: each message has exactly one outcome."""
+"""Test openloop over WebSockets with a server of known behaviour: each message has exactly one outcome."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ def test_every_dialect_opens_connections(measured, conversing, dialect):
     assert (result.planned, result.ok, result.errors, result.deliveries) == (20, 20, {}, None)
     counted = server.counts()
     assert (counted["handshakes"], counted["close 1000"]) == (20, 20)
-    assert len([name for name in counted if name.startswith("from 127.0.0.")]) == 8  # addresses, in turn
+    assert len([name for name in counted if name.startswith("from 127.0.0.")]) == 8  # addresses take turns
     assert (result.connections.requested, result.connections.opened) == (0, 0)
     assert result.connections.received_bytes > 20 * 100
     result = measured(server.load("idle", receivers=40, rate=0, duration_s=0.5))
@@ -83,9 +83,9 @@ def test_message_of_another_process_is_stray(conversing, dialect):
 
 
 def test_late_echo_is_still_counted(measured, conversing):
-    server = conversing(late=5)  # each fifth, by 600 ms
+    server = conversing(late=5)  # every fifth message is late by 600 ms
     result = measured(server.load("echo", rate=10, duration_s=2, connections=1, timeout_s=0.2))
-    # The fifth, tenth and fifteenth come after the next ones; the twentieth is not waited for.
+    # The fifth, tenth and fifteenth arrive after the following messages. The twentieth isn't awaited.
     assert (result.planned, result.ok, result.errors, result.unfinished) == (20, 16, {"timeout": 3}, 1)
     assert counts(result.deliveries) == (20, 19, 1, 0, 3)
     assert result.deliveries.lag_ms["max"] >= 600
@@ -98,8 +98,8 @@ def test_lost_connection_reopens_for_next_send(measured, conversing):
     lost, reset = result.connections.lost, result.errors["reset"]
     assert (result.planned, result.ok + reset, list(result.errors)) == (50, 50, ["reset"])
     counted = server.counts()
-    # Each tenth that the server gets ends its connection. Messages sent before the client notices are reset too: a slow
-    # server may even get two tenths from one connection.
+    # Every tenth message that the server gets ends its connection. Messages sent before the client notices are reset
+    # too: a slow server may even get two tenths from one connection.
     assert 0 < lost <= counted["messages"] // 10
     assert lost <= reset
     assert result.examples == {"reset": "the server closed the connection with 1011 busy"}
@@ -115,7 +115,7 @@ def test_refused_handshakes_are_connection_errors(measured, conversing):
 
 
 @pytest.mark.parametrize(("does", "held"), [("connect", (0, 0)), ("echo", (0, 10))])
-def test_a_server_that_is_not_there(measured, conversing, unused_port, does, held):
+def test_missing_server_is_reported(measured, conversing, unused_port, does, held):
     load = conversing().load(does, rate=40, duration_s=0.5)
     result = measured(dataclasses.replace(load, origin=f"http://127.0.0.1:{unused_port}"))
     assert result.errors == {"refused": 20}
@@ -128,5 +128,5 @@ def test_generator_limit_ends_the_load(conversing, monkeypatch, tmp_path, does, 
     few.write_text(f'#!/bin/sh\nulimit -n 64\nexec "{node.require()}" "$@"\n', encoding="utf-8")
     few.chmod(0o700)
     monkeypatch.setattr(node, "require", lambda: str(few))
-    with pytest.raises(EngineError, match="stopped: Error: the generator may have no more files open"):
+    with pytest.raises(EngineError, match="stopped: Error: the generator cannot open more files"):
         openloop.run(conversing().load(does, duration_s=1, **held))

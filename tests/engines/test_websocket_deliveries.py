@@ -1,4 +1,4 @@
-"""Tests of delivery counts at every receiver with a server of known behaviour, with one or several processes."""
+"""Test delivery counts at every receiver with a server of known behaviour, with one or several processes."""
 
 import dataclasses
 from math import inf
@@ -55,7 +55,7 @@ def test_deliveries_are_counted_exactly(measured, conversing, dialect):
     expected, *_ = as_it_was_served(result.deliveries, counted)
     assert expected == 3 * PLANNED
     assert result.deliveries.lag_ms["p50"] >= 50
-    assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # it is taken at once
+    assert result.response_time_ms["p50"] < result.deliveries.lag_ms["p50"]  # publishes are accepted immediately
     assert [counted[f"published in {room}"] for room in range(4)] == [PLANNED // 4] * 4
     # Each of five publishers has a connection for each of four rooms, even if one connection could serve all of them.
     assert result.connections.requested == result.connections.opened == counted["handshakes"] == 12 + 5 * 4
@@ -81,19 +81,19 @@ def test_shared_room_has_no_stray_messages(measured, conversing):
 
 def test_late_duplicates_are_counted(measured, conversing):
     for listens_s, again in ((0.0, 0), (1.0, 1)):
-        server = conversing(again=20)  # the last of them, when all has come
+        server = conversing(again=20)  # the last message, after all others have arrived
         result = measured(server.load("echo", rate=RATE, duration_s=0.1, connections=CONNECTIONS, listens_s=listens_s))
         assert (result.ok, result.deliveries.duplicate) == (20, again)
 
 
 def broadcast(server, **options):
-    """The result of a broadcast, made by one process if not by more."""
+    """Return the result of a broadcast, by one process or by several."""
     return get("openloop").run(server.load("broadcast", **{"rate": 40, "duration_s": 1, "connections": 1, **options}))
 
 
 @pytest.mark.parametrize("processes", exhaustive_but((2,), [1, 2]))
 def test_last_receiver_is_the_slowest(conversing, processes):
-    server = conversing(late=8)  # of each second message, one of four deliveries, by 600 ms
+    server = conversing(late=8)  # one of four deliveries of every second message is late by 600 ms
     result = broadcast(server, receivers=4, rate=20, processes=processes)
     found = result.deliveries
     assert (found.expected, found.missing, found.messages, found.whole) == (80, 0, 20, 20)
@@ -118,7 +118,7 @@ def test_a_frozen_receiver_is_seen(conversing):
 def test_refusal_of_layer_is_an_error(conversing, dialect, processes):
     result = broadcast(conversing(dialect, full=4), receivers=5, processes=processes)
     assert (result.planned, result.ok, result.completed, result.errors) == (40, 30, 40, {"status": 10})
-    assert result.examples == {"status": "full: the layer did not take it"}
+    assert result.examples == {"status": "full: the layer did not accept it"}
     assert counts(result.deliveries) == (150, 150, 0, 0, 0)
     assert (result.deliveries.messages, result.deliveries.whole) == (30, 30)
 
@@ -128,10 +128,10 @@ def test_refusal_of_layer_is_an_error(conversing, dialect, processes):
     ("takes_ms", "falls_behind"), [(10, True), pytest.param(1, False, marks=pytest.mark.exhaustive)]
 )
 def test_growing_backlog_of_deliveries_is_seen(conversing, takes_ms, falls_behind, processes):
-    server = conversing(queue=takes_ms)  # of 200 a second, each takes so long, and publishes are taken at once
+    server = conversing(queue=takes_ms)  # delays each of 200 deliveries per second
     result = broadcast(server, receivers=5, processes=processes, timeout_s=5.0)
     assert (result.planned, result.ok) == (40, 40)
-    assert result.backlog[0] < 20  # the publishes do not fall behind
+    assert result.backlog[0] < 20  # the publishes aren't delayed
     found = result.deliveries
     assert (found.expected, found.missing) == (200, 0)
     [grown] = found.backlog
@@ -158,11 +158,11 @@ def test_chat_message_elsewhere_is_stray(conversing):
 @pytest.mark.parametrize(
     ("rooms", "planned"),
     [
-        # Four receivers in the first, three in the others.
+        # Four receivers are in the first room, and three in each other room.
         pytest.param(4, [160], marks=pytest.mark.exhaustive),
         pytest.param(4, [80, 80], marks=pytest.mark.exhaustive),
         (4, [80, 40, 40]),
-        (1, [40, 0, 0]),  # whose receivers are in several processes
+        (1, [40, 0, 0]),  # its receivers are in several processes
         pytest.param(2, [40, 40, 0], marks=pytest.mark.exhaustive),
     ],
 )

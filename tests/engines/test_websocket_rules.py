@@ -1,4 +1,4 @@
-"""Tests of the WebSocket protocol: the generator accepts valid servers, and explains each violation."""
+"""Test the WebSocket protocol: the generator accepts valid servers, and explains each violation."""
 
 import dataclasses
 
@@ -16,17 +16,17 @@ SHORT = {"rate": 20, "duration_s": 0.2, "connections": 1, "timeout_s": 10}
     ("rule", "says"),
     [
         ("masked", "it masked a frame"),
-        ("reserved", "it set a reserved bit that nothing was agreed on"),
+        ("reserved", "it set a reserved bit without an agreed extension"),
         ("opcode", "it sent a frame of the unknown opcode 3"),
         ("continuation", "it continued a message that it had not started"),
-        ("nested", "it started a message within another"),
+        ("nested", "it started a message before the end of another one"),
         ("fragmented-ping", "it fragmented a control frame"),
         ("long-ping", "it sent a control frame of more than 125 bytes"),
-        ("length", "it wrote a length of 1 in more bytes than that takes"),
+        ("length", "it encoded a length of 1 in more bytes than that takes"),
         ("huge", "it sent a message of 1099511627776 bytes; 67108864 are taken at most"),
         ("text", "it sent a text that is not UTF-8"),
         ("close-code", "it closed with the code 1005, which may not be sent"),
-        ("half-code", "it sent half a close code"),
+        ("half-code", "it sent an incomplete close code"),
     ],
 )
 def test_broken_rule_has_a_clear_error(measured, conversing, rule, says):
@@ -35,7 +35,7 @@ def test_broken_rule_has_a_clear_error(measured, conversing, rule, says):
     assert (result.planned, result.ok, result.completed, result.errors) == (4, 0, 0, {"other": 4})
     assert result.examples == {"other": BROKEN + says}
     code = {"text": 1007, "huge": 1009}.get(rule, 1002)
-    lost = server.counts()[f"close {code}"]  # a connection that is opened again may take two of the messages
+    lost = server.counts()[f"close {code}"]  # a connection that is opened again may get two of the messages
     assert result.connections.reason == BROKEN + says
     assert 1 <= lost <= result.connections.lost <= 4
 
@@ -43,8 +43,8 @@ def test_broken_rule_has_a_clear_error(measured, conversing, rule, says):
 @pytest.mark.parametrize(
     ("dialect", "rule", "says"),
     [
-        ("plain", "accept", "its handshake has not the Sec-WebSocket-Accept of the key it was sent"),
-        ("plain", "no-upgrade", "its handshake has no header Upgrade: websocket"),
+        ("plain", "accept", "its answer to the handshake has the wrong Sec-WebSocket-Accept"),
+        ("plain", "no-upgrade", "its answer to the handshake has no header Upgrade: websocket"),
         ("plain", "extension", "it agreed to the extension 'permessage-deflate', which was not offered"),
         ("plain", "head", "its answer to the handshake starts with 'SSH-2.0-OpenSSH'"),
         ("action-cable", "subprotocol", "it chose no subprotocol"),
@@ -84,5 +84,5 @@ def test_agreed_compression_is_used(measured, conversing):
     assert server.counts()["compressed"] == 10
     assert result.connections.sent_bytes < 10 * 100
     assert result.connections.received_bytes < 10 * 100
-    # A server need not agree.
+    # A server doesn't have to agree.
     assert measured(with_option(conversing().load("echo", **options), compression=True)).ok == 10

@@ -1,4 +1,4 @@
-"""Tests of WebSocket loads in slices: connections stay open between slices, and lost ones are replaced."""
+"""Test WebSocket loads in slices: connections stay open between slices, and lost ones are replaced."""
 
 import pytest
 
@@ -102,14 +102,14 @@ def test_slice_waits_for_its_grace_period(in_slices, conversing):
 
 
 def test_slice_ignores_lost_receiver(in_slices, conversing):
-    server = conversing(leave=15)  # with the fifteenth of twenty messages one of four receivers is lost
+    server = conversing(leave=15)  # the fifteenth of twenty messages disconnects one of four receivers
     load = server.load("broadcast", receivers=4, rate=40, duration_s=0.5, connections=1, timeout_s=600.0)
     result, _ = in_slices(load, 1)  # for ten minutes, if it waits for lost messages
     assert (result.planned, result.ok, result.connections.lost) == (20, 20, 1)
     assert (result.deliveries.expected, result.deliveries.missing) == (80, 6)
 
 
-def test_messages_of_every_size(measured, conversing):
+def test_all_message_sizes_are_counted(measured, conversing):
     server = conversing()
     for size in (1, 125, 126, 65_535, 65_536, 1_000_000):
         result = measured(server.load("echo", rate=10, duration_s=0.3, connections=2, size=size, timeout_s=30.0))

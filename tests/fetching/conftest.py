@@ -1,4 +1,4 @@
-"""Origins, clients of every kind, and the views over both handlers of Django."""
+"""Provide origins, clients of every kind, and the views over both of Django's handlers."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ from tests.fixtures.fetches import Fetcher, Origin  # noqa: E402
 
 @pytest.fixture
 def origin():
-    """A function: an origin that plays a recipe."""
+    """Return a function that starts an origin with a recipe."""
     with contextlib.ExitStack() as stack:
 
         def play(recipe):
@@ -34,7 +34,7 @@ def origin():
 
 @pytest.fixture(params=[*clients.OF_THREADS, *clients.OF_LOOPS])
 def fetcher(request):
-    """A function: a client of an origin at a URL, with settings that differ from the usual ones."""
+    """Return a function that returns a client of an origin at a URL, with unusual settings."""
     with contextlib.ExitStack() as stack:
 
         def make(url, folder=None, **changes):
@@ -71,7 +71,7 @@ def _forget():
 
 @pytest.fixture(params=["wsgi", "asgi"])
 def ask(request):
-    """A function: the answers to paths, one after the other, through one of Django's handlers."""
+    """Return a function that returns the answers to paths, one after the other, through one of Django's handlers."""
 
     async def through_asgi(paths, headers):
         client = AsyncClient(raise_request_exception=False)

@@ -1,4 +1,4 @@
-"""Tests of the HTTP clients over real connections, with an origin that is slow, fails, or disconnects."""
+"""Test the HTTP clients over real connections, with an origin that is slow, fails, or disconnects."""
 
 import asyncio
 import math
@@ -103,13 +103,13 @@ def test_keep_alive_with_several_pools(origin, fetcher, changes, opened):
     assert (counts["connections_opened"], counts["connections_reused"]) == (opened, 6 - opened)
 
 
-@pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread cannot be cancelled
+@pytest.mark.parametrize("fetcher", clients.OF_LOOPS, indirect=True)  # a thread can't be cancelled
 def test_cancelled_fetch_frees_its_connection(origin, fetcher):
     playing = origin(SLOW)
     client = fetcher(playing.url, pool_size=1, timeout_s=PATIENCE_S)
     fetching, waiting = client.begin(), client.begin()
     wait_for(lambda: client.shown == (1, 1) and playing.counts()["in_flight"] == 1)
-    waiting.cancel()  # at once with the other HTTPX may lose its place: docs/slow-origin.rst
+    waiting.cancel()  # simultaneous fetches of HTTPX may lose their place in the queue: docs/slow-origin.rst
     wait_for(lambda: client.shown == (1, 0))
     fetching.cancel()
     assert wait_for(lambda: playing.counts()["fates"].get("gone"))
@@ -119,7 +119,7 @@ def test_cancelled_fetch_frees_its_connection(origin, fetcher):
 
 
 def test_aiohttp_does_not_round_timeouts():
-    """By default it ends one of over five seconds with a whole second of its loop's clock."""
+    """By default, it rounds timeouts of more than five seconds up to a whole second of the loop's clock."""
     with_aiohttp = pytest.importorskip("fetching.with_aiohttp")
 
     async def timeout():

@@ -1,4 +1,4 @@
-"""Tests of the fetching views' settings from the environment, which the harness checks in the same way."""
+"""Test the fetching views' settings from the environment, which the harness checks in the same way."""
 
 from pathlib import Path
 

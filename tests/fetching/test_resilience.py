@@ -1,4 +1,4 @@
-"""The steps of a resilient fetch and the circuit breaker, without threads, clocks or an origin."""
+"""Test the steps of a resilient fetch and the circuit breaker, without threads, clocks or an origin."""
 
 import asyncio
 import contextlib
@@ -43,7 +43,7 @@ def resilience():
         ([MISSING], "fetch keep", Delivered(MISSING)),
         ([BROKEN, FINE], "fetch pause fetch keep", Delivered(FINE)),
         ([Failed(), FINE], "fetch pause fetch keep", Delivered(FINE)),
-        ([LATE, None], "fetch recall", Delivered(LATE)),  # it took all the time
+        ([LATE, None], "fetch recall", Delivered(LATE)),  # it used all of the time
         ([FULL, None], "fetch recall", Delivered(FULL)),
         ([BROKEN, BROKEN, FINE], "fetch pause fetch recall", Delivered(FINE, stale=True)),
         ([BROKEN, BROKEN, None], "fetch pause fetch recall", Delivered(BROKEN)),
@@ -103,7 +103,7 @@ def test_cancelled_fetch_leaves_breaker_unchanged():
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The seconds of the library's clock, in a list."""
+    """Return a list with the seconds of the library's clock."""
     now = [100.0]
     monkeypatch.setattr(circuitbreaker, "monotonic", lambda: now[0])
     return now
@@ -116,12 +116,12 @@ def fetched(breaker, failed):
 
 @pytest.mark.parametrize(
     ("course", "state"),
-    [  # F: a fetch failed; dot: it did not; ?: it was cancelled; >: 2.1 s later
+    [  # F is a failed fetch, a dot a successful one, ? a cancelled one, and > a pause of 2.1 s
         ("FF.FF", "closed"),
         ("FF.FFF", "open"),
         ("FFF>F", "open"),
         ("FFF>.", "closed"),
-        ("FFF>?", "half_open"),  # with PyBreaker, and with the library as it is, closed
+        ("FFF>?", "half_open"),  # PyBreaker and the unchanged library would say closed
         ("FFF>?F", "open"),
     ],
 )
@@ -138,7 +138,7 @@ def test_breaker_opens_then_admits_one_fetch(clock, course, state):
     assert breaker.state == state
 
 
-def test_one_tries_at_a_time(clock):
+def test_half_open_breaker_allows_one_fetch(clock):
     breaker = Breaker(failures=1, open_s=2)
     fetched(breaker, failed=True)
     clock[0] += 2.1

@@ -1,4 +1,4 @@
-"""The views that fetch on real servers, with an origin as their service."""
+"""Test the views that fetch on real servers, with an origin as their service."""
 
 import urllib.error
 import urllib.request
@@ -17,7 +17,7 @@ pytest.importorskip("aiohttp")
 
 
 def get(url):
-    """Status, body and headers of an answer."""
+    """Return the status, body and headers of an answer."""
     try:
         with urllib.request.urlopen(url, timeout=60) as response:
             return response.status, response.read(), response.headers
@@ -28,7 +28,7 @@ def get(url):
 
 @pytest.mark.parametrize("name", exhaustive_but("uvicorn", ["gunicorn-gthread", "gunicorn-gevent", "uvicorn"]))
 def test_started_setup_fetches_immediately(name):
-    """Two processes; the origin's answers take so long that all requests are in flight at a time."""
+    """There are two processes, and the origin's answers take so long that all requests are in flight together."""
     knobs = {"WORKERS": "2", "THREADS": "8", "POOL_SIZE": "2", "ORIGIN_RECIPE": "slow", "FETCH_TIMEOUT": "60"}
     with served(name, "origin", **knobs) as running:
         url = f"{running.url}/either/fetch"
@@ -54,7 +54,7 @@ def test_origin_url_prevents_the_service(origin):
 
 
 @pytest.mark.exhaustive
-def test_check_asks_them_too(cli):
+def test_check_requests_fetching_views(cli):
     cli.env |= {"FETCH_TIMEOUT": "0.05"}  # `check` doesn't use it, because a slow machine isn't a difference
     code, printed, errors = cli.run("check", "gunicorn", "uvicorn", "--path", "/fetch", "--path", "/either/fetch")
     assert code == 0, printed + errors

@@ -1,4 +1,4 @@
-"""The views that fetch, through both of Django's handlers."""
+"""Test the views that fetch through both of Django's handlers."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ def test_every_view_returns_the_answer(origin, served, ask):
 )
 def test_failure_has_status_with_text(origin, served, ask, recipe, status, kind, says):
     served(origin(recipe).url, timeout_s=0.2)
-    for response in ask(*PLAIN, *RESILIENT[:2]):  # the third would find the breaker open
+    for response in ask(*PLAIN, *RESILIENT[:2]):  # for the third, the breaker would be open
         assert (response.status_code, response["X-Fetch-Failed"]) == (status, kind)
         assert response.content.decode() == f"{says}\n"
 
@@ -85,7 +85,7 @@ def test_unsuitable_client_names_suitable_clients(origin, served, ask):
     assert other.status_code == 500
     says = "HTTP_CLIENT=requests does not fit a view that is asynchronous, which takes aiohttp, httpx-async\n"
     assert other.content.decode() == says
-    assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is of the handler's kind
+    assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is the view of the handler's kind
 
 
 def test_missing_origin_is_reported_until_started(origin, served, ask, tmp_path):

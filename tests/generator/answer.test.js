@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Answer } from '../../loadtests/generator/answer.js';
 
-/** Return the parts of an answer whose bytes arrive in those pieces. */
+/** Return the parts of an answer whose bytes arrive in these pieces. */
 function parsed(pieces, method = 'GET') {
   const seen = { status: null, body: '', isComplete: false, isUntilClose: false };
   const answer = new Answer(method, {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Server, made } from './simulated.js';
 
-/** When each connection was used, after a pause at the start has opened all ten. */
+/** Return the times when each connection was used, after a pause at the start has opened all ten. */
 function uses(rate, wholeMs) {
   const server = new Server({ eachMs: 1, pauseMs: 15_000 / rate, every: 20, random: false });
   server.next = () => Infinity; // a single pause

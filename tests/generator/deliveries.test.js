@@ -7,7 +7,7 @@ import { Deliveries } from '../../loadtests/generator/deliveries.js';
 
 const MS = 1000; // microseconds
 
-/** Messages 0, 1, 2, ... of the stream 'a' to the receiver 1. Message k is due at 100 k. */
+/** Expect messages 0, 1, 2, ... of the stream 'a' at the receiver 1. Message k is due at 100 k. */
 function expecting(count) {
   const deliveries = new Deliveries();
   for (let number = 0; number < count; number++) {
@@ -62,7 +62,7 @@ test('arrived messages don\'t use memory', () => {
   deliver(2000, 12_000);
   collect();
   const bytes = process.memoryUsage().heapUsed - before;
-  assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte of each
+  assert.ok(bytes < 500_000, `${bytes} bytes more after 500,000 deliveries`); // one byte of each message
   assert.deepEqual([deliveries.delivered, deliveries.missing], [50 * 11_988, 50 * 12]);
 });
 
@@ -95,7 +95,7 @@ test('a withdrawn message isn\'t expected, and counts only if it arrived before'
 test('outstanding messages are missing, and no later message has arrived', () => {
   const deliveries = expecting(5);
   assert.equal(deliveries.underWay, 5);
-  deliveries.arrived(1, 'a', 2, 205); // 0 and 1 are lost, or late
+  deliveries.arrived(1, 'a', 2, 205); // 0 and 1 are lost or late
   assert.equal(deliveries.underWay, 2);
   deliveries.arrived(1, 'a', 0, 206);
   deliveries.withdraw(1, 'a', 3);
@@ -120,7 +120,7 @@ test('messages of a lost receiver stay missing, and aren\'t awaited', () => {
   assert.deepEqual([deliveries.awaited, deliveries.underWay, deliveries.missing], [0, 0, 4]);
 });
 
-/** A message of the stream 'a', due at 100 times its number, that is meant for the receivers from 1 on. */
+/** Send a message of the stream 'a' to the receivers from 1 on. It is due at 100 times its number. */
 function publish(deliveries, number, receivers) {
   deliveries.publish(Array.from({ length: receivers }, (_, k) => ({ name: k + 1 })), 'a', number, 100 * number);
 }
@@ -157,7 +157,7 @@ test('a slice that was stopped, or only warms up, has no backlog', () => {
 test('the number of outstanding messages may vary without growing', () => {
   const deliveries = new Deliveries();
   deliveries.begin(0, 0, 1000);
-  const levels = [0, 2, 9, 4, 1, 8, 3, 12]; // of its eighths, the last far above the first
+  const levels = [0, 2, 9, 4, 1, 8, 3, 12]; // of its eighths, the last is far above the first
   let next = 0;
   levels.forEach((level, eighth) => {
     while (deliveries.underWay < level) {

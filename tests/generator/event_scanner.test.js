@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { EventScanner } from '../../loadtests/generator/event_scanner.js';
 
-/** The number of events in a text that comes in chunks of `size` bytes. */
+/** Return the number of events in a text that arrives in chunks of `size` bytes. */
 function events(text, size = Infinity) {
   const bytes = Buffer.from(text);
   const scanner = new EventScanner();

@@ -7,7 +7,8 @@ import { protocol } from '../../loadtests/generator/protocols/http.js';
 
 const REQUEST = { method: 'GET', path: '/', headers: [], body: null, status: 200, expectBody: null, closes: false };
 
-/** Sends requests, one after the other, to a server that answers request k with `answer(k)`; each connection's bytes. */
+/** Send requests, one after the other, to a server that answers request k with `answer(k)`. Return each connection's
+ * bytes. */
 async function sent(requests, answer, keepAlive = true) {
   const connections = [];
   let answered = 0;
@@ -43,7 +44,7 @@ const ok = (headers = '') => `HTTP/1.1 200 OK\r\n${headers}Content-Length: 0\r\n
 test('connections are kept once the server keeps them', async () => {
   const { connections, ends } = await sent(Array(10).fill({}), (k) => ok(k < 5 ? 'Connection: close\r\n' : ''));
   assert.deepEqual(ends, Array(10).fill(200));
-  // Five closed connections, another to find out that the server keeps connections, and the kept connection.
+  // Five closed connections, another one to find out that the server keeps connections, and the kept connection.
   assert.deepEqual(connections.map((bytes) => bytes.split('GET').length - 1), [1, 1, 1, 1, 1, 1, 4]);
 });
 

@@ -12,7 +12,7 @@ const MEBIBYTE = 2 ** 20;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** How a request ends, and the bytes that are in memory then. The server answers with a body. */
+/** Return the end of a request and the bytes in memory at that time. The server answers with a body. */
 async function answered(chunks, expected) {
   const server = createServer((_, response) => Readable.from(chunks).pipe(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,7 +5,7 @@ import { Server, made } from './simulated.js';
 
 const WITHIN = 0.02;
 
-/** The same load on the same server in one piece, and in slices. */
+/** Send the same load to the same server in one piece and in slices. */
 function bothWays(pauseMs, every, random, rate, wholeMs) {
   return [wholeMs, 500].map((sliceMs) => {
     const server = new Server({ eachMs: 0.67, pauseMs, every, random });

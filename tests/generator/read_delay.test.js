@@ -19,7 +19,7 @@ test('data may have waited since the turn started, or since the previous turn if
   assert.equal(delay.since, began);
   assert.ok(delay.waited(nowMs()) >= 5);
   await turn();
-  delay.begin(); // it may have come while the turn before was dealt with
+  delay.begin(); // it may have arrived during the previous turn
   assert.equal(delay.since, began);
   await turn();
   delay.begin();

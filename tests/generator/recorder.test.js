@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Exchange, Recorder } from '../../loadtests/generator/recorder.js';
 
-/** A recorder's figures of ten requests per second, each answered after `tookMs`, in slices of `durationMs`. */
+/** Return a recorder's figures for ten requests per second, each answered after `tookMs`, in slices of `durationMs`. */
 function recorded({ tookMs, settleMs = 0, durationMs, slices = 1 }) {
   const exchange = new Exchange();
   const recorder = new Recorder(() => {}, [exchange]);
@@ -28,7 +28,7 @@ for (const [what, load, rate, within] of [
   ['is of all of the time where answers are quick', { tookMs: 1, durationMs: 10_000 }, 10, 0.01],
   ['loses no time after settling', { tookMs: 1000, settleMs: 2000, durationMs: 3000 }, 10, 0.4],
   ['loses none in any slice', { tookMs: 1000, settleMs: 2000, durationMs: 3000, slices: 3 }, 10, 0.4],
-  // It settles for less than an answer takes: of the whole time the rate would be 8.3.
+  // It settles for a shorter time than an answer takes. Over the whole time, the rate would be 8.3.
   ['loses the rest of that in each slice', { tookMs: 1000, settleMs: 500, durationMs: 3000, slices: 2 }, 10, 0.5],
   ['is zero without an answer', { tookMs: 6000, durationMs: 5000 }, 0, 0],
 ]) {
@@ -46,7 +46,7 @@ test('each second has the outcomes of its requests', () => {
   recorder.start(0, 0, 2000);
   recorder.wasOk(exchange, 0, 0, 10, 200);
   recorder.wasOk(exchange, 0, 0, 20, 'stale');
-  recorder.wasOk(exchange, 0, 0, 30); // of a protocol that has no statuses
+  recorder.wasOk(exchange, 0, 0, 30); // in a protocol without statuses
   recorder.wasError(exchange, { kind: 'status', answered: true, text: 'status 503 instead of 200' }, 0, 40, 503);
   recorder.wasError(exchange, { kind: 'timeout', text: 'no answer in 1 s' }, 0, 1500);
   recorder.end(2000);

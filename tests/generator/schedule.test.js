@@ -25,7 +25,7 @@ test('the shares of several processes are the whole, each send once', () => {
       assert.deepEqual(all.sort(([one], [other]) => one - other), [...moments].map((moment, k) => [k, moment]));
       shares.forEach((share, index) => {
         const places = Array.from({ length: share.count }, (_, i) => share.place(i));
-        assert.ok(places.every((place) => (place % turns) % 3 === index)); // each has the turns of its rooms
+        assert.ok(places.every((place) => (place % turns) % 3 === index)); // each process has the turns of its rooms
       });
     }
   }

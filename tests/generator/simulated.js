@@ -1,4 +1,4 @@
-// A simulated server and clock: hours of load take a second, and each time gives the same result.
+// Simulate a server and a clock. Hours of load take a second, and the result is always the same.
 
 import { nowMs } from '../../loadtests/generator/clock.js';
 import { openloop } from '../../loadtests/generator/openloop.js';
@@ -13,7 +13,7 @@ const origin = now - performance.now();
 let events = [];
 let number = 0;
 
-/** Calls a function after that time: a binary heap, as there are many. */
+/** Call a function after this time. A binary heap is used, because there are many functions. */
 function after(ms, act) {
   const event = { at: now + Math.max(0, ms), number: number++, act };
   let place = events.push(event) - 1;
@@ -65,7 +65,7 @@ globalThis.clearInterval = (timer) => {
   timer.event.act = null;
 };
 
-/** Sends each due request at exactly its moment. */
+/** Send each request exactly when it is due. */
 class ExactPacer {
   constructor(load) {
     this.load = load;
@@ -93,8 +93,8 @@ class ExactPacer {
   stop() {}
 }
 
-/** A server that answers one request after the other, and pauses for a while after a number of them. If it is `sharing` its
- * core, it works on up to that many at once, and all of them are finished after the time for all. */
+/** A server that answers one request after the other, and pauses after a number of them. With `sharing`, it works on up
+ * to this number of requests at the same time, and finishes all of them after the time for all. */
 export class Server {
   freeMs = 0;
   left = 0;
@@ -146,7 +146,8 @@ export class Server {
   }
 }
 
-/** The result of a load in slices of that length, with a rest after each, and the share of answers that took over 50 ms. */
+/** Return the result of a load in slices of this length with a rest after each, and the share of answers that took more
+ * than 50 ms. */
 export function made(server, { rate, wholeMs, sliceMs, settleMs, connections = 10, answerMs = 0 }) {
   events = [];
   const job = {

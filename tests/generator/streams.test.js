@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { Endings, StreamTally } from '../../loadtests/generator/stream_tally.js';
 
-/** The counts of one stream of four events, one every 50 ms, that was due at 1,000. */
+/** Return the counts of a stream of four events at intervals of 50 ms that was due at 1,000. */
 function one(arrivals, end = (tally, stream) => tally.ended(stream)) {
   const tally = new StreamTally(4, 50);
   const stream = tally.begin(1000);
@@ -14,7 +14,7 @@ function one(arrivals, end = (tally, stream) => tally.ended(stream)) {
 }
 
 test('the delay of an event is relative to the most punctual event', () => {
-  const found = one([1030, 1070, 1120, 1190]); // 30, 20, 20 and 40 after a schedule from 1,000
+  const found = one([1030, 1070, 1120, 1190]); // 30, 20, 20 and 40 ms after a schedule that starts at 1,000
   assert.equal(found.firstUs, 30_000);
   assert.equal(found.delayUs, (10 + 0 + 0 + 20) * 1000);
   assert.equal(found.latestUs, 20_000);

@@ -1,4 +1,4 @@
-"""Tests of the load generator's parts, in Node."""
+"""Run the tests of the load generator's parts in Node."""
 
 import subprocess
 from pathlib import Path

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { ticketOf } from '../../loadtests/generator/websocket/ticket.js';
 
-/** The ticket that a client reads if the server answers `body`. */
+/** Return the ticket that a client reads if the server answers `body`. */
 async function ticketFrom(body, place = '.ticket') {
   const server = createServer((_, answer) => answer.end(body));
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));

@@ -8,7 +8,7 @@ import { frame, serverFrame } from '../../loadtests/generator/websocket/write_fr
 import { lastRead, Payloads } from '../../loadtests/generator/websocket/payload.js';
 import { Pool } from '../../loadtests/generator/websocket/pool.js';
 
-/** A reader's listener, with the texts that it received. */
+/** Return a reader's listener, with the texts that it received. */
 function listening() {
   const texts = [];
   return {
@@ -18,7 +18,7 @@ function listening() {
   };
 }
 
-/** A frame as a server sends it. */
+/** Return a frame of a server. */
 function served(first, text) {
   const bytes = serverFrame(0, Buffer.from(text));
   bytes[0] = first;
@@ -40,7 +40,7 @@ test('frames are read from any pieces', () => {
     const one = listening();
     const reader = new FrameReader(one, null);
     for (let at = 0; at < bytes.length; at += piece) {
-      // A buffer that is used again for each piece, as the generator's is.
+      // A buffer that is used again for each piece, like the generator's buffer.
       const shared = Buffer.alloc(piece + 3, 0x7a);
       const end = 3 + bytes.copy(shared, 3, at, Math.min(at + piece, bytes.length));
       reader.read(shared, 3, end);

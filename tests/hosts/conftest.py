@@ -1,4 +1,4 @@
-"""Machines that were prepared: in network namespaces, and this one by other names."""
+"""Provide prepared machines: in network namespaces, and this machine under other names."""
 
 import contextlib
 import json
@@ -11,7 +11,7 @@ from tests.fixtures.other_machine import VENV, OtherMachine, needs_git, trials
 
 @pytest.fixture
 def study(request, tmp_path):
-    """A function: writes the module's STUDY into a file, with some values next to its DEFAULTS."""
+    """Return a function that writes the module's STUDY to a file, with values in addition to its DEFAULTS."""
 
     def study(**values):
         file = tmp_path / "study.toml"
@@ -23,7 +23,7 @@ def study(request, tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The folder of a run."""
+    """Return the folder of a run."""
     return tmp_path / "run"
 
 
@@ -38,7 +38,7 @@ def measured(away, study, folder):
         options = (*options, "--output", folder, "--ignore-busy")
         code, printed, errors = away.run("run", study(**values), *options, timeout=250)
         away.wait_until_nothing_runs()
-        assert code == 0, errors  # also where the figures are unverified, on a machine that is busy with other tests
+        assert code == 0, errors  # also if figures are unverified, because other tests use the machine
         return " ".join(printed.split()), json.loads((folder / "run.json").read_text()), trials(folder)
 
     return measured
@@ -46,7 +46,7 @@ def measured(away, study, folder):
 
 @pytest.fixture(scope="module")
 def machines(request, tmp_path_factory):
-    """Other machines. The machines in the module's PREPARED are prepared; ``printed`` is the last output."""
+    """Provide other machines. The machines in the module's PREPARED are prepared. ``printed`` is the last output."""
     needs_git()
     made = OtherMachine(tmp_path_factory.mktemp("home"))
     with command_line() as cli:
@@ -60,14 +60,14 @@ def machines(request, tmp_path_factory):
 
 @pytest.fixture
 def away(cli, machines):
-    """The command line, from which they are reached."""
+    """Return the command line from which they are reached."""
     cli.env.update(machines.environment)
     return cli
 
 
 @pytest.fixture
 def at_hand(command, machines, monkeypatch):
-    """The command line within this process, for what ends before there is a connection, or closes it."""
+    """Return the command line in this process, for commands that end before there is a connection, or that close it."""
     for name, value in machines.environment.items():
         monkeypatch.setenv(name, value)
     return command
@@ -75,7 +75,7 @@ def at_hand(command, machines, monkeypatch):
 
 @pytest.fixture
 def changed():
-    """A context in which a file ends with an additional line."""
+    """Add a line to a file during a context."""
 
     @contextlib.contextmanager
     def changed(file):
@@ -91,7 +91,7 @@ def changed():
 
 @pytest.fixture(scope="module")
 def pair(two_machines):
-    """Two machines. The servers' machine is prepared."""
+    """Start two machines, and prepare the servers' machine."""
     needs_git()
     code, _, errors = two_machines.run("hosts", "prepare", two_machines.where, "--venv", VENV)
     assert code == 0, errors
@@ -107,11 +107,11 @@ def add_client(pair, name):
 
 @pytest.fixture(scope="module")
 def second(pair):
-    """Both, and a second client that was prepared."""
+    """Provide both machines, and a second prepared client."""
     return add_client(pair, "second")
 
 
 @pytest.fixture(scope="module")
 def third(second):
-    """These, and a third client that was prepared."""
+    """Provide these machines, and a third prepared client."""
     return add_client(second, "third")

@@ -1,4 +1,4 @@
-"""Tests of a load from several machines with the command line: one schedule with one start."""
+"""Test a load from several machines with the command line: one schedule with one start."""
 
 import fcntl
 import json
@@ -49,7 +49,7 @@ class Own(Journey):
         self.get("/", "front")
         self.think()
 """
-# As on the other machine, but with short waits.
+# The same as on the other machine, but with short waits.
 IMPATIENT = """
 from loadtests.cluster import worker
 worker.FREE_WITHIN_S, worker.REACHED_WITHIN_S = 0.5, 1
@@ -63,12 +63,12 @@ WITHIN_S = 60
 
 @pytest.fixture(scope="module")
 def tree(machines):
-    """The one of the second client."""
+    """Return the worker of the second client."""
     return machines.folder / "home-of-second" / ".django-serving-benchmark" / "tree"
 
 
 def apart(cli):
-    """The workers of the other machine that make load."""
+    """Return the other machine's workers that generate load."""
     return [one for one in with_children(running(cli, WORKER)) if "home-of-second" in one.cwd()]
 
 
@@ -98,7 +98,7 @@ def test_two_clients_send_one_schedule(measured, folder, interleave):
     assert planned == 200 or (interleave == "true" and planned > 200)  # a pause makes its slice longer
     here, there = (one["planned"] for one in result["generator"])
     assert here + there == planned
-    assert abs(here - there) <= 8  # every second send, of each slice from the beginning
+    assert abs(here - there) <= 8  # every second send, in each slice from its start
     assert all(one["p50_ms"] > 0 for one in result["generator"])
     page = (folder / "report.html").read_text()
     assert f"An equal share of the load came from {OtherMachine.second}" in page
@@ -107,7 +107,7 @@ def test_two_clients_send_one_schedule(measured, folder, interleave):
 @pytest.mark.parametrize(
     "who",
     ["users = 5", "rate = 4", "users = 4\njourney = 'own.py'", "users = 1"],
-    ids=["again and again", "new ones", "a journey of one's own", "a single one"],
+    ids=["again and again", "new ones", "the user's own journey", "a single one"],
 )
 def test_users_come_from_two_machines(measured, tmp_path, who):
     (tmp_path / "own.py").write_text(OWN)
@@ -116,7 +116,7 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
     seen = result["journeys"]
     if who == "rate = 4":
         came = seen["completed"] + seen["under_way_last"] - seen["under_way_first"]
-        assert (came, seen["broken_off"]) == (12, 0)  # in the time that counts
+        assert (came, seen["broken_off"]) == (12, 0)  # in the measured time
     else:
         assert seen["completed"] > 0
     assert result["ok"] == result["planned"] > 0
@@ -130,7 +130,7 @@ def test_users_come_from_two_machines(measured, tmp_path, who):
 def test_search_for_users_on_two_machines(measured):
     trial = measured(*HOSTS, test=USERS_SEARCH)[2][0]
     probes = trial["capacity"]["probes"]
-    # The first asks for one user, whom one of them has.
+    # The first step has one user, which one of the processes runs.
     assert probes[0]["rate"] == 1
     assert all(probe["ok"] > 0 for probe in probes if probe["outcome"] == "pass")
     assert trial["evidence"]["engine_failed"] is None
@@ -153,7 +153,7 @@ def test_rooms_are_shared_by_two_machines(measured, rooms):
     here, there = (one["planned"] for one in result["generator"])
     if rooms == 1:  # one of them publishes
         assert (here, there) == (120, 0)
-    else:  # half of the rooms each, in turn, of each slice from the beginning
+    else:  # half of the rooms each, in turn, in each slice from its start
         assert abs(here - there) <= 8
 
 
@@ -204,7 +204,7 @@ def test_excluded_worker_exits(tree, unused_port, is_locked, why):
         assert worker.returncode == 1
 
 
-def test_one_with_other_files_is_refused(away, study, tree, changed):
+def test_worker_with_other_files_is_refused(away, study, tree, changed):
     with changed(tree / "loadtests" / "cli.py"):
         code, _, errors = away.run("run", study(test=LATENCY.format("1s")), *HOSTS)
     assert code == 1

@@ -1,4 +1,4 @@
-"""Tests of a client's view of its own core, next to its load generator."""
+"""Test a client's observation of its own core, next to its load generator."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from loadtests.observe.other_load import OthersMoment
 
 @pytest.fixture
 def watch(monkeypatch):
-    """A client whose core is half used by other programs, and observed every second."""
+    """Simulate a client whose core is half used by other programs, and is observed every second."""
     seconds = itertools.count(1.0)
     monkeypatch.setattr(
         other_load, "moment", lambda cores, own: OthersMoment(at := next(seconds), 0.5 * at, 0.0, 0, None)
@@ -20,7 +20,7 @@ def watch(monkeypatch):
 
 
 def result(watch, *messages):
-    """The conditions in a generator's result, after messages to it and events from it."""
+    """Return the conditions in a generator's result, after messages to it and events from it."""
     for message in messages:
         (watch.on_event if "event" in message else watch.on_message)(message)
     event = {"event": "result"}

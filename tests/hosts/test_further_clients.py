@@ -1,5 +1,7 @@
-"""Tests of two additional clients over SSH, in network namespaces: their measurements agree with one client's, and runs
-survive their loss."""
+"""Test two additional clients over SSH in network namespaces.
+
+Their measurements agree with those by one client, and runs survive their loss.
+"""
 
 import json
 
@@ -43,7 +45,7 @@ confirm = "2s"
 
 @pytest.fixture
 def measured(third, tmp_path):
-    """A function: the last trial of each test of a study that one client makes, and that all three make."""
+    """Return a function that returns the last trial of each test of a study, from one client and from all three."""
 
     def measured(study, *options):
         found = []
@@ -71,7 +73,7 @@ def written(tmp_path):
 
 
 def shares(trial):
-    """Return the requests that each machine planned. Together they are the whole schedule."""
+    """Return the requests that each machine planned. Together, they are the whole schedule."""
     result = trial["result"]
     planned = [one["planned"] for one in result["generator"]]
     assert sum(planned) == result["planned"]
@@ -116,7 +118,7 @@ def test_broadcast(measured, written, rooms):
     assert one["result"]["connections"]["requested"] == three["result"]["connections"]["requested"]
     if rooms == 1:  # one of them publishes
         assert shares(three) == [120, 0, 0]
-    else:  # two rooms each, in turn, of each slice from the beginning
+    else:  # two rooms each, in turn, in each slice from its start
         assert max(shares(three)) - min(shares(three)) <= 8
 
 

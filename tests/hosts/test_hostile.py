@@ -1,5 +1,7 @@
-"""Tests of hosts with unexpected answers, which give an error without control sequences, and of clients with invalid
-calls, which the agent answers or ends on."""
+"""Test hosts with unexpected answers, and clients with invalid calls.
+
+The former lead to an error without control sequences. After the latter, the agent answers or ends.
+"""
 
 import itertools
 import json
@@ -23,7 +25,7 @@ from tests.fixtures.hostile import changed
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "10"))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Answers each method with the file's line for it. A line that isn't text is a program.
+# Answer each method with the file's line for it. A line that isn't text is a program.
 SSH = """#!{python} -IS
 import json, os, sys
 sys.stdin = open(0, encoding="utf-8")
@@ -49,7 +51,7 @@ HONEST = {
 
 
 class FakeHost:
-    """It goes by the name of ssh, and has a bare server on the port of the servers."""
+    """It is named ssh, and has a minimal server on the servers' port."""
 
     where = "ssh://hostile"
 
@@ -172,7 +174,7 @@ def test_only_end_of_errors_is_kept():
     assert tail.text().endswith("the end\n")
 
 
-# As `hosts` starts it on another machine, without the files of `hosts prepare`.
+# Start it like `hosts` on another machine, without the files of `hosts prepare`.
 AGENT = """
 from loadtests.hosts import deploy, wire
 deploy.read_marker = lambda folder: deploy.Marker("t", None, None, {})

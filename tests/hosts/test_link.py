@@ -1,4 +1,4 @@
-"""Tests of the connection to another machine: addresses, calls of ssh, proofs of identity, and errors."""
+"""Test the connection to another machine: addresses, calls of ssh, proofs of identity, and errors."""
 
 import contextlib
 import os
@@ -197,7 +197,7 @@ except ClientGone:
 
 
 def test_silent_connection_ends_the_agent():
-    """With the network cut, its standard input stays open for hours."""
+    """If the network is cut, its standard input stays open for hours."""
     process = subprocess.Popen(
         [sys.executable, "-c", SILENT], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

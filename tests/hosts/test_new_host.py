@@ -1,4 +1,4 @@
-"""To add a way to reach a machine is to add a file to hosts."""
+"""Test that a new way to reach a machine needs only a file in hosts."""
 
 import pytest
 

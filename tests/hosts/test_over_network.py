@@ -1,4 +1,7 @@
-"""Tests that need a network and a real ssh: two or three machines in network namespaces with cables between them."""
+"""Run tests that need a network and a real ssh.
+
+Two or three machines are network namespaces with cables between them.
+"""
 
 import contextlib
 import json
@@ -31,8 +34,8 @@ warmup = "100ms"
 GUNICORN, REDIS = '"gunicorn"', '"daphne-redis"'
 DEFAULTS = {"setup": GUNICORN, "interleave": "true"}
 WITHIN_S = 60
-WHOLE_RUN_S = 12.0  # about as long as a run with a trial of two seconds takes
-# Prints the ports of an address that answer.
+WHOLE_RUN_S = 12.0  # approximately the time of a run with a trial of two seconds
+# Print the ports of an address that answer.
 SCAN = """
 import socket, sys
 for port in range(1, 65_536):
@@ -45,7 +48,7 @@ for port in range(1, 65_536):
 
 @pytest.fixture
 def command(study, folder):
-    """A function: the command that runs a study of a duration on the server of some machines."""
+    """Return a function that returns the command for a study of a given duration on the server of some machines."""
 
     def command(machines, duration, *options, **values):
         file = study(duration=duration, **values)
@@ -85,7 +88,7 @@ def test_short_network_loss_costs_a_trial(pair, command, folder):
     wait_for(lambda: pair.measures(folder), "no load")
     pair.cable("down")
     try:
-        # Nobody tells the agent: it misses its client, and ends all that it started.
+        # The agent isn't informed. It notices that its client is gone, and ends everything that it started.
         pair.wait_until_nothing_runs_there()
     finally:
         pair.cable("up")
@@ -184,7 +187,7 @@ def test_events_on_other_machines_are_seen(second, command, folder):
     ("names", "setup", "options", "says"),
     [
         (1, GUNICORN, ["--clients", "ssh://second"], "ssh://second and ssh://server are the same machine"),
-        # Redis' agent has taken that machine for the run already.
+        # Redis' agent has already locked that machine for the run.
         (
             2, REDIS, ["--services", "redis=ssh://second", "--clients", "ssh://root@second"],
             "ssh://root@second: another run or `hosts prepare` is using the machine",
@@ -207,7 +210,7 @@ def of_module(processes, module):
 
 
 def carrying(machines):
-    """Return the workers whose generators run, other machines' first."""
+    """Return the workers whose generators run, with those of other machines first."""
     found = []
     for worker in of_module([*machines.running_there(), *machines.running_here()], "worker"):
         with contextlib.suppress(psutil.Error):
@@ -217,7 +220,7 @@ def carrying(machines):
 
 @pytest.fixture
 def begun(third, command):
-    """A function: starts a run of a duration into the folder ``run``, once all three make the load."""
+    """Return a function that starts a run with the folder ``run``, and waits for the load of all three machines."""
 
     def begun(duration):
         clients = ("--clients", f"{third.second},{third.third}")
@@ -249,7 +252,7 @@ def test_resume_after_network_loss(third, begun, folder):
 
 
 def scanned(machine, address):
-    """The ports of an address that a machine reaches."""
+    """Return the ports of an address that a machine reaches."""
     command = ["nsenter", f"--net=/proc/{machine}/ns/net", "--", sys.executable, "-c", SCAN, address]
     return [*map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())]
 

@@ -1,4 +1,4 @@
-"""Tests of a service on its own machine with the command line: the servers find it, and the run reports it."""
+"""Test a service on its own machine with the command line: the servers find it, and the run reports it."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ OTHERS_PIDS = 1 << 22  # above the pids of any machine (proc(5), pid_max)
 
 
 def of(service, trial):
-    """The row of a service in what the processes cost."""
+    """Return the row of a service in the table of costs."""
     [row] = [row for row in trial["processes"] if row["role"] == service]
     return row
 
@@ -70,9 +70,9 @@ def test_resumed_run_uses_remote_sessions(away, measured, folder):
         file.unlink()
     (folder / "run.json").write_text(json.dumps({**record, "ended": None}))
     _, _, errors = away.run("run", "--resume", folder, "--ignore-busy")
-    trial = trials(folder)[-1]  # which may be a second one, where the machine disturbed the first
+    trial = trials(folder)[-1]  # possibly a second trial, if the machine disturbed the first one
     assert trial["result"]["ok"] > 0, errors
-    assert trial["result"]["examples"] == {}  # of what failed
+    assert trial["result"]["examples"] == {}  # the reason of the failure
     assert of("redis", trial)["pid"] > OTHERS_PIDS
     assert of("redis", trial)["cpu_s"] > 0
 
@@ -126,7 +126,7 @@ def test_missing_redis_is_reported(away, study):
 
 
 def test_servers_machine_is_refused(away, study):
-    # By another account, with an unrelated name.
+    # Use another account with an unrelated name.
     code, _, errors = away.run("hosts", "prepare", OtherMachine.second, "--venv", VENV)
     assert code == 0, errors
     hosts = ("--servers", OtherMachine.where, "--services", f"redis={OtherMachine.second}")
@@ -154,7 +154,7 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
     _, record, _ = measured("--hosts", hosts_file(), interleave="false")
     assert record["servers"]["address"] == OtherMachine.where
     assert [one["address"] for one in record["service_hosts"]] == [OtherMachine.third]
-    # It may name a service that a study does not ask for.
+    # It may name a service that the study doesn't use.
     code, printed, errors = away.run("run", "first-look", "--setups", "gunicorn", "--hosts", hosts_file(), "--dry-run")
     assert code == 0, errors
     assert "gunicorn" in printed
@@ -164,8 +164,8 @@ def test_hosts_file_names_all_machines(away, measured, hosts_file):
     ("text", "options", "says"),
     [
         ("servers = 'ssh://a'", ("--servers", "ssh://a"), "contains all hosts. Leave out --servers, --clients and"),
-        ("server = 'ssh://a'", (), "server: is not a known key; did you mean servers? allowed: clients, servers, serv"),
-        ("services = { redis = 6379 }", (), "services.redis: is 6379; a text is needed"),
+        ("server = 'ssh://a'", (), "server: is not a known key. Did you mean servers? Allowed: clients, servers, serv"),
+        ("services = { redis = 6379 }", (), "services.redis: is 6379. A text is needed"),
         ("clients = ['ssh://a']", (), "--clients only works with servers on another machine. Name it"),
     ],
 )

@@ -1,5 +1,4 @@
-"""Tests of a run whose servers are on another machine, with the command line: remaining files and processes on both
-machines."""
+"""Test runs with the servers on another machine: remaining files and processes on both machines."""
 
 import json
 import os
@@ -42,7 +41,7 @@ def begun(away, machines, study, folder):
 
 
 def names(cli):
-    """Those of the processes that a command started."""
+    """Return the processes that a command started."""
     found = set()
     for process in cli.processes():
         try:
@@ -57,7 +56,7 @@ def test_prepare_copies_files_with_marker(machines):
     assert (tree / "loadtests" / "cli.py").is_file()
     assert (tree / "supervisor" / "conf.d" / "gunicorn.conf").is_file()
     assert not (tree / "results").exists()
-    assert (tree / "packages" / "channels-ipc" / "README.md").is_file()  # pip builds no package without
+    assert (tree / "packages" / "channels-ipc" / "README.md").is_file()  # pip needs it to build packages
     marker = json.loads((machines.files / "marker.json").read_text())
     assert len(marker["token"]) == 32
     assert (machines.files / "marker.json").stat().st_mode & 0o077 == 0
@@ -68,7 +67,7 @@ def test_prepare_copies_files_with_marker(machines):
 
 
 def test_check_describes_machine_with_network(away, machines):
-    away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address all the same
+    away.env["CAME_BY"] = "::ffff:127.0.0.1 40000 ::ffff:127.0.0.1 22"  # an IPv4 address nevertheless
     code, printed, errors = away.run("hosts", "check", machines.where)
     assert code == 0, errors
     said = ("is this machine", "an empty answer takes", "a long answer arrives at", "its clock differs", "there: ")
@@ -167,7 +166,7 @@ def test_taken_remote_port_is_named(away, machines, study):
     ("variable", "value", "says"),
     [
         ("BIND", "127.0.0.1", "BIND only works for servers on this machine. Unset it"),
-        # No interface has that address, nor an IPv4 one.
+        # No interface has this address or an IPv4 address.
         (
             "CAME_BY",
             "2001:db8::1 40000 2001:db8::2 22",

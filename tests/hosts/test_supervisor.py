@@ -1,4 +1,4 @@
-"""Tests of supervisord on this machine: its errors when it doesn't start, and Ctrl-C during a query."""
+"""Test supervisord on this machine: its errors when it doesn't start, and Ctrl-C during a query."""
 
 import http.client
 import os
@@ -49,7 +49,7 @@ def test_interrupt_during_answer_is_kept(free_port):
 
 
 def kill_the_guard(supervised, below, *groups):
-    """Starts groups, kills the guard of all, and asks for them until that is noticed; ``below`` is what ran."""
+    """Start groups, kill their guard, and query them until this is noticed. ``below`` contains the processes."""
     for group in groups:
         supervised.start(group)
     [guard] = [one for one in psutil.Process().children() if "guard.py" in " ".join(one.cmdline())]

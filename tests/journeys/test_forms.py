@@ -1,4 +1,4 @@
-"""Tests of reading a page's forms, and of forms to which no password is sent."""
+"""Test reading a page's forms, and forms to which no password is sent."""
 
 import dataclasses
 

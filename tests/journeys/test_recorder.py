@@ -1,4 +1,4 @@
-"""Tests of an injector's counts and times, with users whose every moment is known."""
+"""Test an injector's counts and times, with users whose moments are all known."""
 
 import heapq
 import itertools
@@ -25,7 +25,7 @@ def recorder():
 
 
 def ask(recorder, ready, takes=0.1, late=0.0, method="GET", route="page", failure=None):
-    """A request that is answered."""
+    """Send a request that is answered."""
     step = Step(route, method, ready, ready + late)
     recorder.sent(step)
     recorder.answered(step, ready + late + takes, failure)
@@ -141,16 +141,18 @@ def test_injector_counts_are_added():
     assert (there.machine, there.other_load, there.swapped_pages) == ("ssh://second", 0.2, 1)
 
 
-# The arithmetic of the closed loop, with a simulated server and users. The recorder's figures are merged as in the
+# Test the arithmetic of the closed loop with a simulated server and users. The recorder's figures are merged as in the
 # engine, and compared with the server's own counts.
 RAMP_S, HOLD_S = 20.0, 200.0
-STEPS = 6  # of a journey; every second one is thought about
+STEPS = 6  # requests of a journey; the user thinks before every second one
 THINK_S = (1.0, 2.0)
 
 
 class Simulation:
-    """Some users, who ask a server that answers one at a time and takes ``answer_s`` for each, on average. An injector
-    that is ``late_s`` late sends each request so much after it was due. ``answers`` are the moments of the server's."""
+    """Simulate users of a server that answers one request at a time and needs ``answer_s`` for each on average.
+
+    The injector sends each request ``late_s`` after it was due. ``answers`` are the times of the server's answers.
+    """
 
     def __init__(self, users, answer_s, late_s=0.0):
         self.recorder = Recorder(RAMP_S, RAMP_S + HOLD_S)
@@ -167,7 +169,7 @@ class Simulation:
                 heapq.heappush(waiting, (due, next(turns), user))
 
     def walk(self, ready):
-        """A user, from journey to journey; gives the moments in which it is to be led on."""
+        """Simulate a user who runs one journey after the other. Yield the times when it continues."""
         while True:
             begun = ready
             self.recorder.begins(begun)

@@ -1,4 +1,4 @@
-"""Tests of the search of ``advise`` as a run: candidates, rounds in a run folder, and output."""
+"""Test the search of ``advise`` as a run: candidates, rounds in a run folder, and output."""
 
 import pytest
 
@@ -17,8 +17,10 @@ from tests.fixtures.bench import FakeTrials, SilentWatcher
 
 @pytest.fixture
 def trials():
-    """The rate is the better the more workers there are, and best with two threads; blocks differ by far more. The
-    generator is ``late`` with some cells, and some are ``broken``."""
+    """The rate increases with the number of workers, and is best with two threads.
+
+    Blocks differ much more. With some cells the generator is ``late``, and some are ``broken``.
+    """
     trials = FakeTrials(reason=lambda one: "server_did_not_start" if one.slot.label in trials.broken else None)
     trials.broken, trials.late = set(), set()
 
@@ -104,7 +106,7 @@ def test_impossible_search_is_refused(make, says):
 def test_shipped_grid_takes_under_an_hour():
     found = search.of_study(studies.load("workers-and-threads"), 3600.0)
     assert len(found.study.entries) == 100
-    assert found.study.tests[0].pace.connections == 100  # no candidate lacks connections
+    assert found.study.tests[0].pace.connections == 100  # no candidate has too few connections
 
 
 @pytest.fixture
@@ -134,7 +136,7 @@ def test_report_recommends_knobs_from_rounds(run, trials):
     results = Results(found)
     assert pages.compose(results).findings[0].answer.endswith("WORKERS=3 THREADS=2")
     section = sweep.section(results)
-    assert "successive halving" in section.paragraphs[1]  # and no claim on all cells
+    assert "successive halving" in section.paragraphs[1]  # without a claim about all cells
     assert not any("within noise" in chart.alt for chart in section.charts)
 
 

@@ -1,4 +1,4 @@
-"""A rate that is left to the run: half of what the slowest setup answers, the same for all."""
+"""Test rates that the run finds: half of the slowest setup's throughput, and the same for all setups."""
 
 import pytest
 
@@ -18,8 +18,10 @@ SETUPS = ["gunicorn", "uvicorn", "daphne"]
 
 @pytest.fixture
 def ceilings(prepare, folder, bench_of, monkeypatch):
-    """Makes the run folder of the study; a function of the changes of each setup's result, by its name, and of the
-    tests. Gives what run.json has of the study, and the ceilings."""
+    """Return a function that makes the study's run folder.
+
+    It gets changes of each setup's result by its name, and tests. It returns the study and the ceilings in run.json.
+    """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
     ports, serve = {}, bench_of.serve
 
@@ -46,7 +48,7 @@ def test_rate_is_rounded_share_of_slowest(ceilings, share, rate):
     [test], found = ceilings(answering(1500.0, 700.0, 241.7), latency={**LATENCY, **share})
     assert (test.pace.rate, test.pace.auto) == (rate, share.get("share", 0.5))
     assert found == {"latency": {"gunicorn": 1500.0, "uvicorn": 700.0, "daphne": 241.7}}
-    # The highest percentile that a trial knows is judged.
+    # The highest percentile with enough requests in a trial gets a verdict.
     assert [metric.name for metric in test.judged] == ["p50_ms", "p95_ms", "cpu_ms_per_request"]
     assert [metric.name for metric in test.at_rate(600.0).judged] == ["p50_ms", "p99_ms", "cpu_ms_per_request"]
 
@@ -56,7 +58,7 @@ def test_equal_tests_share_a_search(ceilings, bench_of):
     tests = {name: {**LATENCY, "kind": "latency", "share": share} for name, share in shares.items()}
     asked, found = ceilings(answering(400.0, 400.0, 400.0), **tests, other={**tests["half"], "path": "/async/"})
     assert [test.pace.rate for test in asked] == [100.0, 200.0, 300.0, 200.0]
-    assert len(bench_of.engine.loads) == 2 * 3  # of three setups, for each of two paths
+    assert len(bench_of.engine.loads) == 2 * 3  # for each of three setups and two paths
     assert set(found) == {"quarter", "half", "most", "other"}
 
 
@@ -87,7 +89,7 @@ def test_study_with_unknown_rate_mentions_it():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"share": 1.5}, "tests.latency.share: is 1.5; a number between 0 and 1"),
+        ({"share": 1.5}, "tests.latency.share: is 1.5. A number between 0 and 1"),
         ({"rate": 100, "share": 0.5}, "tests.latency.share: is not a known key"),
     ],
 )
@@ -97,7 +99,7 @@ def test_mistake_is_a_clear_error(changes, says):
 
 
 def test_broadcast_rate_uses_slowest_deliveries(ceilings, bench_of, monkeypatch):
-    """Both layers take a thousand messages a second, but the deliveries to ten receivers count."""
+    """Both layers accept a thousand messages a second, but the deliveries to ten receivers count."""
     monkeypatch.setattr(contract_check.websocket, "verified", lambda *given: [])
 
     def delivering(came):

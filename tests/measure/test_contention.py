@@ -1,5 +1,7 @@
-"""Tests of runs whose trials the machine spoils: the run ends early with an answer, names the programs, and can be
-continued."""
+"""Test runs whose trials the machine disturbs.
+
+The run ends early with an answer, names the programs, and can be continued.
+"""
 
 import dataclasses
 import re
@@ -72,18 +74,18 @@ FOUR = [trial(label, LATE) for label in "abcd"]
 @pytest.mark.parametrize(
     ("trials", "options", "number"),
     [
-        ([trial("a", LATE), trial("b", TAKEN)] * 8, {}, None),  # no reason in common
-        ([trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")] * 8, {}, None),  # a good one between them
-        ([trial("a", DIED), trial("b", DIED)] * 8, {}, None),  # the setups' own
-        ([trial("a", DIED, LATE), trial("b", LATE)] * 8, {}, None),  # one of them is the setup's own
+        ([trial("a", LATE), trial("b", TAKEN)] * 8, {}, None),  # without a common reason
+        ([trial("a", LATE), trial("a", LATE), trial("b", LATE), trial("b")] * 8, {}, None),  # with a good one between
+        ([trial("a", DIED), trial("b", DIED)] * 8, {}, None),  # reasons of the setups
+        ([trial("a", DIED, LATE), trial("b", LATE)] * 8, {}, None),  # one of them is a reason of the setup
         ([trial("a", "service_failed"), trial("b", "service_failed")] * 8, {}, None),
         ([trial("a", SHARED), trial("b", SHARED)] * 8, {}, None),
         ([trial("a", LATE)] * 8, {}, None),  # a single setup that is too fast for the generator
-        ([trial("a", LATE)] * 4, {"labels": 1}, 4),  # a study of a single setup has no other
+        ([trial("a", LATE)] * 4, {"labels": 1}, 4),  # a study of a single setup has no other setups
         (FAILED * 3, {"together": 10}, None),  # one moment
-        # Without any figures it ends within the block.
+        # Without figures, it ends within the block.
         ([trial(*"ab"[n % 2], "engine_failed", test=f"t{n}") for n in range(6)], {"together": 10}, 4),
-        # One bad moment for all that are measured interleaved is not enough.
+        # A single disturbance of all interleaved trials isn't enough.
         (FOUR, {"labels": 4, "together": 4}, None),
         (FOUR * 2, {"labels": 4, "together": 4}, 8),
     ],
@@ -106,8 +108,10 @@ def test_only_always_spoiled_trials_are_repeated():
 
 @pytest.fixture
 def busy(prepare, folder, bench_of):
-    """A run of two setups in two blocks: a function that begins it or goes on with it. ``trials.invalid`` is for how
-    many trials from now on there is contention."""
+    """Return a function that starts or continues a run of two setups in two blocks.
+
+    ``trials.invalid`` is the number of following trials with contention.
+    """
     trials = FakeTrials(reason=lambda planned: LATE if len(trials.ran) <= trials.invalid else None)
     trials.invalid = 100
 
@@ -146,7 +150,7 @@ def test_late_repetitions_are_skipped(busy, monkeypatch):
     busy.trials.invalid = 1
     clock = iter(range(0, 10_000, 20))
     monkeypatch.setattr("loadtests.measure.run.time.monotonic", lambda: next(clock))
-    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID  # its second block is
+    assert execute(busy(), SilentWatcher()) is RunOutcome.VALID  # the contention is over in its second block
     assert busy.trials.attempts == [(1, 1), (2, 1), (3, 1), (4, 1)]
 
 

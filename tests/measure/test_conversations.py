@@ -1,4 +1,4 @@
-"""Tests of WebSockets in a trial, without a server: the setup's dialect, its contract, and memory at rest."""
+"""Test WebSockets in a trial without a server: the setup's dialect, its contract, and memory at rest."""
 
 import dataclasses
 import os
@@ -17,14 +17,17 @@ from tests.fixtures.conversations import TABLES, holding
 
 @pytest.fixture
 def differences():
-    """The differences that the WebSocket contract finds in a setup."""
+    """Return the differences that the WebSocket contract finds in a setup."""
     return []
 
 
 @pytest.fixture
 def bench(bench_of, differences, monkeypatch):
-    """A function: the bench of a study of these kinds of test on one setup, which speaks a dialect; and its places.
-    Its attribute ``verified`` lists the dialects and prefixes whose contract was looked at."""
+    """Return a function that returns the bench and the places of a study of one setup.
+
+    The study has these kinds of tests, and the setup a dialect. The attribute ``verified`` lists the dialects and
+    prefixes whose contract was checked.
+    """
     monkeypatch.setattr("loadtests.measure.trial.STEP_SETTLED_S", 0.0)
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
@@ -77,7 +80,7 @@ def test_held_connections_are_interleaved(bench, bench_of):
     made, _, places = bench("connect", "echo", "echo-throughput", "broadcast")
     assert {trial.status for trial in measure_interleaved(made, places)} == {"ok"}
     assert [seconds for _, _, seconds in bench_of.engine.slices] == [0.5] * 2 * 4
-    # Each waits for a second if nothing is lost. A connection may take as long as any request.
+    # Each waits for a second if no message is lost. A connection may take as long as any request.
     assert bench_of.engine.graces == [None] * 2 + [1.0] * 2 * 3
 
 
@@ -99,7 +102,7 @@ def test_idle_memory_is_read_per_step(bench, bench_of):
 
     def growing(parts, folder):
         found = usage(parts, folder)
-        first = 30.0 if bench_of.engine.loads else 0.0  # for the first connection, once
+        first = 30.0 if bench_of.engine.loads else 0.0  # once, for the first connection
         rss_mb = 100.0 + first + 8.0 * bench_of.engine.stepped
         return {pid: dataclasses.replace(one, rss_mb=rss_mb) for pid, one in found.items()}
 
@@ -138,7 +141,7 @@ def test_scheduling_delay_is_compared_with_lag(bench, bench_of):
         lags = dict.fromkeys(NOTHING, 10.0)
         return {"pacing_lag_ms": {**lags, "p50": 0.5, "p99": 0.5}, "deliveries": Deliveries(9, 9, 0, 0, 0, lags)}
 
-    bench_of.engine.meanwhile = late  # half of the time until a message is taken, a twentieth of the lag
+    bench_of.engine.meanwhile = late  # half of the time until a message is accepted, and a twentieth of the lag
     made, _, [place] = bench("broadcast")
     assert measure(made, place).flags == ()
 

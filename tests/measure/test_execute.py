@@ -1,4 +1,4 @@
-"""The order of trials, repeats, resuming and adding blocks, with trials that no server has to run for."""
+"""Test the order of trials, repeats, resuming and adding blocks, with trials that don't need a server."""
 
 import dataclasses
 import random
@@ -23,7 +23,7 @@ RATES = {"gunicorn": 1000.0, "uvicorn": 500.0, "daphne": 400.0}
 
 @pytest.fixture
 def trials():
-    """Trials at different rates. The trials in ``invalid`` are invalid, by number and attempt."""
+    """Simulate trials at different rates. ``invalid`` contains the invalid trials by number and attempt."""
     trials = FakeTrials()
     noise = random.Random(1)
     trials.invalid, trials.why, trials.spread, trials.takes_s, trials.interrupt_at = set(), "send_lag", 0.0, 0.0, None
@@ -54,7 +54,7 @@ def go_on(folder, bench_of, trials):
 
 
 def run(execution):
-    """Whether every setup has a valid trial in every test."""
+    """Return whether every setup has a valid trial in every test."""
     return runs.execute(execution, SilentWatcher()) is runs.RunOutcome.VALID
 
 
@@ -72,7 +72,7 @@ def test_every_slot_runs_once(begin, trials, folder):
 
 def test_limited_memory_divides_setups_into_groups(begin, bench_of, trials, folder):
     each_mb = sum(one.rss_mb for one in bench_of.host.usage(bench_of.server.parts(), folder).values())
-    bench_of.host.free_mb = int(each_mb * 5)  # half of it is for the baseline and one next to it
+    bench_of.host.free_mb = int(each_mb * 5)  # half of it is enough for the baseline and one other setup
     execution = begin(setups=["gunicorn", "uvicorn", "daphne"])
     assert "note: 2 setups run at once, including gunicorn in each block" in execution.headline
     assert run(execution)
@@ -127,7 +127,7 @@ def test_blocks_are_added_until_precise(begin, trials, folder):
     run(execution)
     kept = Run.open(folder)
     record = kept.record
-    assert record.study.blocks >= 8  # a few blocks agree by chance
+    assert record.study.blocks >= 8  # a few blocks can agree by chance
     assert record.study.blocks % 2 == 0
     assert len(trials.ran) == len(record.order) == 2 * record.study.blocks
     assert record.order[: len(before)] == before

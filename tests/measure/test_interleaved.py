@@ -1,4 +1,4 @@
-"""Tests of interleaved setups, without a server."""
+"""Test interleaved setups without a server."""
 
 import dataclasses
 import itertools
@@ -29,7 +29,10 @@ LOST = "the connection to ssh://other was lost: it ended"
 
 @pytest.fixture
 def run(bench_of, monkeypatch):
-    """Runs the block on the fake bench; a function of the study's changes, to the trials by label and test."""
+    """Return a function that runs the block on the fake bench, and returns the trials by label and test.
+
+    It gets changes of the study.
+    """
     monkeypatch.setattr(interleaved, "REST_S", 0.0)
 
     def run(attempt=1, **changes):
@@ -42,7 +45,7 @@ def run(bench_of, monkeypatch):
 
 
 def spoiled(trials):
-    """The reasons of the trials that are invalid, by label and test."""
+    """Return the reasons of invalid trials, by label and test."""
     return {place: reasons(trial) for place, trial in trials.items() if not trial.valid}
 
 
@@ -67,11 +70,11 @@ def test_every_second_round_is_mirrored(run, bench_of):
     for first, second in (rounds(latency), rounds(throughput)):
         assert len(set(first)) == 3  # each on a separate port
         assert second == first[::-1]
-    # All are sent the same random moments.
+    # All setups get the same random moments.
     open_loops = [load for load in bench_of.engine.loads if load.rate]
     assert len({load.origin for load in open_loops}) == 3
     assert len({load.arrival_seed for load in open_loops}) == 1
-    # The machine's speed is seen before each round.
+    # The machine's speed is measured before each round.
     assert {trials[label, "latency"].evidence.calibration_s for label in TABLE["setups"]} == {(0.1, 0.2)}
     assert trials["gunicorn", "throughput"].evidence.calibration_s == (0.1, 0.1)
 
@@ -93,7 +96,7 @@ def test_another_attempt_has_another_order(run, bench_of):
 def test_other_hosts_are_checked_each_slice(run, bench_of):
     host = bench_of.host
     seconds = itertools.count(1.0)
-    # Between two observations a second passes, and others take a fifth of it.
+    # Between two observations a second passes, and other programs use a fifth of it.
     host.load_elsewhere = lambda: {"ssh://redis": OthersMoment(at := next(seconds), 0.1 * at, 0.1 * at, 0, 3000.0)}
     host.calibrations_elsewhere = lambda: {"ssh://redis": 0.12}
     trial = run()["uvicorn", "latency"]

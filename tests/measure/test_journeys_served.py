@@ -1,5 +1,7 @@
-"""Tests of users' journeys on a real server whose Redis is killed and comes back: lost journeys are reported, later
-journeys complete, and nothing hangs."""
+"""Test users' journeys on a real server whose Redis is killed and restarted.
+
+Lost journeys are reported, later journeys complete, and nothing hangs.
+"""
 
 import contextlib
 import dataclasses
@@ -27,15 +29,17 @@ TABLE = {
     "setups": [{"setup": "gunicorn-gthread", "env": {"SESSIONS": "redis", "THREADS": 4}}],
     "blocks": 1,
     "tests": {
-        # It ends when all has happened that is to happen; the duration is for a machine that never gets there.
+        # The load ends after all expected events. The duration is only a limit.
         "users": {"kind": "journey", "users": USERS, "think": ["10ms", "30ms"], "warmup": "500ms", "duration": "100s"}
     },
 }
 
 
 class Accident:
-    """Kill Redis after the first completed journeys, and end the load after the first journeys that started when Redis
-    ran again. The watcher gets each second of the load."""
+    """Kill Redis after the first completed journeys.
+
+    The load ends after the first journeys that started when Redis ran again. The watcher gets each second of the load.
+    """
 
     def __init__(self):
         self.running = None
@@ -47,12 +51,12 @@ class Accident:
         return next((part.pid for part in self.running.parts() if part.role == "redis"), None)
 
     def happen(self):
-        # This many requests are more than all users together have in one journey each.
+        # This is more than the number of requests in one journey of all users.
         yield from self.until(lambda ok, failed: ok > USERS * LONGEST)
         killed = self.redis()
         os.kill(killed, signal.SIGKILL)
         yield from self.until(lambda ok, failed: failed and self.redis() not in (None, killed))
-        # Each user may have been in the middle of a journey that cannot go on.
+        # Each user may have been in the middle of a journey that can't continue.
         yield from self.until(lambda ok, failed: ok > USERS * 2 * LONGEST)
         self.over.set()
         yield from self.until(lambda ok, failed: False)
@@ -72,7 +76,7 @@ def accident():
 
 @pytest.fixture
 def trial(accident, monkeypatch, tmp_path, free_port):
-    """The trial in which it happens."""
+    """Return the trial in which it happens."""
     [setup] = setups.find(["gunicorn-gthread"])
     if (missing := setups.missing(setup) or setups.needs.missing(["redis"])) is not None:
         pytest.skip(missing)
@@ -105,7 +109,7 @@ def test_killed_redis_comes_back(trial, accident):
     assert accident.over.is_set(), trial.log
     result, found = trial.result, trial.result.journeys
     assert found.broken_off > 0
-    assert found.completed >= 2  # one before it, one after it
+    assert found.completed >= 2  # one trial before it, and one after it
     assert {"mixed-up", "wrong-body"}.isdisjoint(result.errors)  # no user got another user's page
     assert result.planned == result.ok + sum(result.errors.values()) + result.unfinished
     assert not trial.valid

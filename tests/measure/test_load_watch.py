@@ -1,4 +1,4 @@
-"""Tests of observations during a load: CPU by role, and the recipe of the setup's origin."""
+"""Test observations during a load: CPU time by role, and the recipe of the setup's origin."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_processes_are_seen_during_load(tmp_path):
 
 @pytest.fixture
 def origin(tmp_path, monkeypatch):
-    """The requests to an origin whose address is in the test's folder."""
+    """Return the requests to an origin whose address is in the test's folder."""
     asked, says = [], {"current_count": COUNTS, "current_recipe": [STUMBLES]}
 
     def ask(host, port, request, timeout_s):

@@ -1,4 +1,4 @@
-"""Tests of the number of open files that a study needs, in ``doctor`` and before a run."""
+"""Test the number of open files that a study needs, in ``doctor`` and before a run."""
 
 import resource
 
@@ -15,7 +15,7 @@ WAITING = {"path": "/either/fetch", "duration": "1s", "connections": 10_000, "se
 
 @pytest.fixture
 def limit(monkeypatch):
-    """A function: the hard limit of open files is that."""
+    """Return a function that sets the hard limit of open files."""
     return lambda hard: monkeypatch.setattr(resource, "getrlimit", lambda which: (256, hard))
 
 
@@ -24,7 +24,7 @@ def limit(monkeypatch):
     [
         ("throughput", {"connections": 10_000}, 10_000),
         ("latency", {"rate": 300, "silent": 2000}, 2000),
-        ("throughput", WAITING, 20_000),  # each has a connection to the origin
+        ("throughput", WAITING, 20_000),  # each client has a connection to the origin
         ("latency", {"rate": 5000}, 0),
         ("idle", {"connections": 2000}, 2000),
         ("broadcast", {"rate": 10, "receivers": 300, "publishers": 2}, 302),

@@ -1,4 +1,4 @@
-"""A server whose processes are replaced under a load; no server is started."""
+"""Test a server whose processes are replaced under a load. No server is started."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.fixtures.bench import a_block, measure
 
 @pytest.fixture
 def trial(bench_of, monkeypatch):
-    """A function: the trial of a test on a setup."""
+    """Return a function that returns the trial of a test on a setup."""
     monkeypatch.setattr("loadtests.measure.trial.BEFORE_S", 0.0)
 
     def run(setup, **test):

@@ -1,4 +1,4 @@
-"""Tests of continued runs: the conditions and knobs must be the same, and the run folder contains no secrets."""
+"""Test continued runs: the conditions and knobs must be the same, and the run folder doesn't contain secrets."""
 
 import dataclasses
 import json
@@ -33,7 +33,7 @@ REDIS = [
     "rediss://me:hun@ter2@h/1",
 ]
 KEPT = ["redis://REPLACED@127.0.0.1:6379/0", "unix:///run/redis.sock?db=1&password=REPLACED", "rediss://REPLACED@h/1"]
-SECRET = "what nobody else may read"
+SECRET = "a secret of the user"
 PROJECT = OwnProject(
     options={"app": "/srv/shop"},
     remarks=(),
@@ -166,7 +166,7 @@ def test_stored_log_has_no_password(begun, bench_of):
     assert {f"cannot connect to '{KEPT[0]}'" in one.log for one in Run.open(folder).trials()} == {True}
 
 
-def test_a_dry_run_tells_none(command, monkeypatch):
+def test_dry_run_shows_no_secrets(command, monkeypatch):
     monkeypatch.setenv("REDIS_URL", REDIS[0])
     _, printed, errors = command("run", "first-look", "--dry-run")
     assert KEPT[0] in "".join(printed.split())

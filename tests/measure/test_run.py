@@ -1,4 +1,4 @@
-"""Tests of a study with the command line, on real servers: its files and remaining processes."""
+"""Test a study with the command line on real servers: its files and remaining processes."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ setups = ["gunicorn"]
 blocks = 2
 tests.latency = { rate = 50, duration = "500ms", warmup = "100ms" }
 """
-# No directory can be made below /proc; gunicorn does not read the variable.
+# No directory can be created below /proc. Gunicorn doesn't read the variable.
 THREE = """setups = [
     "gunicorn",
     "daphne-ipc",

@@ -1,4 +1,4 @@
-"""Tests of searches over WebSockets, and for the most streams and users, on simulated servers of known capacity."""
+"""Test searches over WebSockets, and for the most streams and users, on simulated servers of known capacity."""
 
 import dataclasses
 import math
@@ -66,7 +66,7 @@ def test_capacity_is_in_counted_units(search, bench_of, kind):
     assert test.why_unknown(trial) == ""
     sent = [load.rate * load.counts_each for load in bench_of.engine.loads]
     assert sent == pytest.approx([probe.rate for probe in trial.capacity.probes])
-    # The figures next to it are from the confirming probe.
+    # The other figures come from the confirming probe.
     per_send = bench_of.engine.loads[0].counts_each
     assert trial.result.planned == int(trial.capacity.rate / per_send * trial.result.duration_s)
 
@@ -142,7 +142,7 @@ def late_events(load):
 
 
 def threads(load):
-    """Whoever comes next waits, for a stream or for an answer."""
+    """The next client waits for a stream or an answer."""
     waiting = max(0, load.streams.count - STREAMS)
     found = streams(load, unanswered=waiting, whole=load.streams.count - waiting)
     return {**found, "response_time_ms": dict.fromkeys(NOTHING, 900.0 if waiting else 2.0)}
@@ -180,9 +180,11 @@ def test_late_reading_is_not_servers_limit(search):
 
 
 def searched(arrivals, sustained, requests_each, unsent=0.0):
-    """The search for users, who come at a rate where ``arrivals``, on a server on which p99 is over the objective as
-    soon as there are more of them than it sustains. Each makes that many requests a second. With a share ``unsent`` as
-    a probe is stopped, too much fails at once."""
+    """Search for users, or with ``arrivals`` for a rate of users.
+
+    The server's p99 exceeds the objective if there are more users than it sustains. Each user sends this many requests
+    a second. With a share ``unsent`` when a probe is stopped, too many requests fail at once.
+    """
     users = Users("questionnaire", "/", (1.0, 1.0), None if arrivals else 10, 1.0 if arrivals else None)
     load = Load.of_url("http://127.0.0.1:1/", users=users, arrival_seed=1, connections=10)
     asked = []

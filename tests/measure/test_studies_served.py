@@ -1,4 +1,4 @@
-"""Studies of WebSockets and of streams on real servers, from the file to the report."""
+"""Run studies of WebSockets and of streams on real servers, from the file to the report."""
 
 import csv
 
@@ -46,7 +46,7 @@ def measured(command, tmp_path):
     def run(study):
         (tmp_path / "tiny.toml").write_text(study, encoding="utf-8")
         folder = tmp_path / "run"
-        # A busy machine may spoil trials.
+        # A busy machine may disturb trials.
         _, printed, errors = command("run", tmp_path / "tiny.toml", "--output", folder, "--seed", 1, "--ignore-busy")
         assert folder.is_dir(), errors
         found = Run.open(folder)
@@ -73,7 +73,7 @@ def test_conversations_deliver_all_messages(measured, monkeypatch):
         assert found[label, "connect"].result.ok == 20
         assert found[label, "echo"].result.deliveries.delivered == found[label, "echo"].result.ok == 50
         broadcast = found[label, "broadcast"].result.deliveries
-        assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each to the five receivers of its room
+        assert (broadcast.expected, broadcast.missing) == (10 * 5, 0)  # each room has five receivers
         idle = found[label, "idle"]
         assert (idle.result.connections.opened, len(idle.result.connections.steps)) == (50, 4)
         assert all(process.idle_rss_mb is not None for process in idle.processes)

@@ -1,4 +1,4 @@
-"""Tests of trials with dead processes, and of searches with many loads, without a server."""
+"""Test trials with dead processes, and searches with many loads, without a server."""
 
 import contextlib
 import dataclasses
@@ -26,13 +26,13 @@ TABLE = {
         "capacity": {"start_rate": 100, "max_rate": 400, "probe": "1s", "confirm": "1s"},
     },
 }
-# A server that forks a worker by itself, as Gunicorn does; supervisor knows of the parent only.
+# A server that forks a worker like Gunicorn. Supervisor only knows the parent.
 FORKS = "import os, sys, time; child = os.fork(); child and print(child, flush=True); time.sleep(60)"
 
 
 @pytest.fixture
 def run(bench_of):
-    """Runs a trial of the test of that name on the fake bench."""
+    """Run a trial of the test with this name on the fake bench."""
     bench, _, planned = a_block(bench_of, TABLE)
     by_test = {one.test.name: one for one in planned}
     return lambda name: measure(bench, by_test[name])
@@ -55,7 +55,7 @@ def forking():
     [
         ("web", False, 0, set()),
         ("web", True, 1, {"process_died"}),
-        ("origin", True, 0, {"service_failed"}),  # no fault of the setup's
+        ("origin", True, 0, {"service_failed"}),  # not a fault of the setup
     ],
 )
 def test_lost_worker_makes_trial_invalid(run, bench_of, forking, role, killed, died, found):
@@ -93,7 +93,7 @@ def test_lost_connection_is_the_machines_fault(run, bench_of):
 
 
 def test_search_is_judged_by_all_probes(run, bench_of):
-    # Only the first of many probes was disturbed; that the last one was quiet does not make it good.
+    # Only the first of many probes was disturbed. The quiet last one doesn't make the trial valid.
     def first_is_disturbed(moment):
         after_the_first = len(bench_of.engine.loads) >= 1
         return dataclasses.replace(
@@ -117,7 +117,7 @@ def test_late_probe_is_the_generators_limit(run, bench_of):
         bench_of.engine.meanwhile = lambda load: {"pacing_lag_ms": {**NOTHING, "p50": 0.1, "p99": ms}}
         return run("capacity").capacity
 
-    assert late_by(24.0).limited_by != "generator"  # half of 50 ms is allowed
+    assert late_by(24.0).limited_by != "generator"  # half of the 50 ms is allowed
     limited = late_by(26.0)
     assert limited.limited_by == "generator"
     assert "p99 26.0 ms, under a limit of 50 ms" in limited.sentence + limited.probes[-1].why

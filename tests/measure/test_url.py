@@ -1,4 +1,4 @@
-"""Tests of load on a URL: its requests, and the search for its capacity."""
+"""Test load on a URL: its requests, and the search for its capacity."""
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_replay_lasts_as_recorded(mix):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"method": "GET\nX"}, r"^--method: is 'GET\\nX'; allowed: GET"),
+        ({"method": "GET\nX"}, r"^--method: is 'GET\\nX'. Allowed: GET"),
         ({"headers": ("X: hunter2\u65e5",)}, r"^--header: X: its value is not a line of Latin-1 text"),
         ({"headers": ("nonsense",)}, r"^--header 'nonsense': write a name, a colon and a value"),
         ({"headers": ("Content-Length: 1",)}, r"^--header: Content-Length is set by the load generator"),

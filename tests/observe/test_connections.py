@@ -1,4 +1,4 @@
-"""Tests of exact counts of PostgreSQL connections: opened, left and refused."""
+"""Test exact counts of PostgreSQL connections: opened, left and refused."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from loadtests.setups import needs, services
 from tests.fixtures.databases import postgresql
 
 REQUESTS, LEAKS_ONE_IN = 100, 5
-CONNECTIONS = 97  # that PostgreSQL as initdb makes it gives to others than superusers
+CONNECTIONS = 97  # connections that a PostgreSQL created by initdb allows to users other than superusers
 LEAKING = f"""
 import itertools, os
 import psycopg
@@ -45,7 +45,7 @@ tests.throughput = { path = "/db", connections = 8, duration = "2s", warmup = "5
 
 
 def with_services(*names):
-    """Marks a test of servers that this machine may lack."""
+    """Mark a test of servers that this machine may lack."""
     lacks = pytest.mark.skipif(
         bool(needs.missing_needs(names)), reason=f"not all are there: apt-get install {' '.join(names)}"
     )
@@ -54,7 +54,7 @@ def with_services(*names):
 
 @pytest.fixture
 def leaking(tmp_path):
-    """A project that leaves one in a number of its connections open, in a transaction."""
+    """A project that leaves every n-th of its connections open in a transaction."""
     site = tmp_path / "mysite"
     site.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(site)], check=True)
@@ -102,7 +102,7 @@ def test_exhausted_connections_are_counted(measured, leaking):
 
 @with_services("postgresql")
 def test_refusals_of_foreign_database_are_unknown(cli, measured, leaking):
-    with postgresql() as folder:  # which the run does not start
+    with postgresql() as folder:  # a server that the run doesn't start
         cli.env["DATABASE_URL"] = f"postgresql://testproject@/testproject?host={folder}"
         _, gauges, printed = measured(STUDY, "--app", leaking)
     assert gauges["connections opened"][0] == REQUESTS, printed
@@ -112,7 +112,7 @@ def test_refusals_of_foreign_database_are_unknown(cli, measured, leaking):
 @with_services("postgresql", "pgbouncer")
 def test_pgbouncer_connections_are_counted_separately(measured):
     trial, gauges, printed = measured(BETWEEN)
-    assert gauges["connections to pgbouncer"][-1] == 8, printed  # a thread each, kept
+    assert gauges["connections to pgbouncer"][-1] == 8, printed  # each thread keeps one
     assert 1 <= max(gauges["connections"]) <= 8
     assert trial["result"]["errors"] == {}
     charged = {one["role"]: one["charged"] for one in trial["processes"]}

@@ -1,4 +1,4 @@
-"""Tests of observations of a machine: speed, other load with its programs, and versions of servers."""
+"""Test observations of a machine: speed, other load with its programs, and versions of servers."""
 
 import os
 import subprocess
@@ -58,7 +58,7 @@ def test_the_machine_can_be_read():
 
 @pytest.fixture
 def busy(monkeypatch):
-    """Two cores that were busy for 5,000 s, including 10 s in interrupts and 40 s stolen by the hypervisor."""
+    """The cores were busy for 5,000 s, including 10 s in interrupts and 40 s stolen by the hypervisor."""
     monkeypatch.setattr(conditions, "now", lambda cores: Moment(1.0, 2.0, 5000.0, 3, 2000.0))
     monkeypatch.setattr(conditions, "interrupts_s", lambda cores: 10.0)
     monkeypatch.setattr(conditions, "stolen_s", lambda cores: 40.0)
@@ -72,7 +72,7 @@ def test_other_load_excludes_interrupts(busy):
     assert other_load.moment([0, 1], [Part("gone", gone.pid)]) == seen
     before = other_load.moment([0, 1], [ME]).programs_s
     assert before < seen.programs_s
-    # Processes that we started and that have ended are ours, too.
+    # Ended processes that we started are ours, too.
     subprocess.run([sys.executable, "-c", BURN], check=True)
     assert before - other_load.moment([0, 1], [ME]).programs_s > 0.1
     alone = Part("harness", os.getpid(), alone=True)
@@ -93,7 +93,7 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
 @pytest.mark.parametrize(
     ("first", "last", "found"),
     [
-        # Others have their share of a core, and we are not among them.
+        # Other programs have their share of a core, and we aren't one of them.
         (
             look(0.0, {COMPILER: 5.0, OURS: 1.0}, 100.0),
             look(2.0, {COMPILER: 6.5, OURS: 2.0}, 102.5),
@@ -106,7 +106,7 @@ def look(at_s, cpu_s, busy_s, steal_s=0.0, ours=(OURS,)):
             look(1.0, {OURS: 0.25, BEGUN: 0.25}, 101.0, ours=(OURS, BEGUN)),
             Takers(brief=0.5),
         ),
-        # A PID that was given again is another program.
+        # A reused PID is another program.
         (look(0.0, {COMPILER: 50.0}, 100.0), look(1.0, {(7, 9.0): 0.5}, 100.5), Takers(brief=0.5)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Metrics by name, on which of them a test gives its verdicts, and objectives as people write them."""
+"""Test metrics by name, the metrics with verdicts, and objectives in the form in which users write them."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_metric_name_shows_unit_once():
     p99, rps, memory = metric("p99_ms"), metric("rps"), metric("memory_peak_mb")
     assert p99.with_unit(p99.in_words("service time")) == "p99 service time, ms"
     assert rps.with_unit(rps.in_words("service time")) == "requests per second"
-    # Nobody asked a question about these.
+    # No question concerns these.
     assert (memory.topic, memory.verb) == ("peak memory", "has the least")
 
 
@@ -32,7 +32,7 @@ def test_metric_name_shows_unit_once():
     ("rate", "percentiles", "times", "decisive"),
     [
         (300, [], ["p50_ms", "p99_ms"], "p99_ms"),
-        (30, [], ["p50_ms", "p95_ms"], "p99_ms"),  # 300 requests do not know p99
+        (30, [], ["p50_ms", "p95_ms"], "p99_ms"),  # 300 requests are too few for p99
         (300, ["p50"], ["p50_ms"], "p50_ms"),
         (300, ["p95", "p50"], ["p50_ms", "p95_ms"], "p50_ms"),
         (300, ["p99"], ["p99_ms"], "p99_ms"),

@@ -1,4 +1,4 @@
-"""Tests of the time until a setup answers as before, after its origin was slow or failed."""
+"""Test the time until a setup answers as before, after its origin was slow or failed."""
 
 import dataclasses
 import math
@@ -52,11 +52,11 @@ def test_recovery_ends_at_normal_second(tried):
 @pytest.mark.parametrize(
     ("otherwise", "recovery_s"),
     [
-        ([*failing(10, 20), *slow(30)], 1.0),  # back at once
-        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments make a few more
+        ([*failing(10, 20), *slow(30)], 1.0),  # recovered immediately
+        ([second(30, ok=28, p50_ms=1100.0), second(31, ok=52, p50_ms=950.0)], 1.0),  # random moments give a few more
         ([*slow(32), *(second(t, p50_ms=4000.0) for t in (34, 35))], 7.0),  # a second as before was chance
         (failing(10, 45), math.inf),  # as before only after the load
-        # Two seconds that are not as before, each in another way.
+        # Two seconds that differ from the usual ones in different ways.
         *(
             ([*slow(30), second(30, **unlike), second(31, **unlike)], 3.0)
             for unlike in (
@@ -74,7 +74,7 @@ def test_recovery_must_last_under_load(tried, otherwise, recovery_s):
 
 
 def test_early_answers_prevent_recovery(tried):
-    """Stale copies, or errors that are reported as answers: 20 ms where a fetch takes a second."""
+    """Stale copies, or errors that are reported as answers, take 20 ms instead of the second of a fetch."""
     quick = [second(t, p50_ms=20.0, stale=40) for t in range(10, 36)]
     assert course(tried(quick)) == Course(recovery_s=7.0, lost=0, stale=40 * 26, usual_ms=1010.0)
 
@@ -87,10 +87,10 @@ def test_missing_recovery_is_infinite(tried):
 @pytest.mark.parametrize(
     "given",
     [
-        {"otherwise": [second(t, ok=30, errors=10) for t in range(10)]},  # it does not hold the rate before
+        {"otherwise": [second(t, ok=30, errors=10) for t in range(10)]},  # it didn't hold the rate before
         {"stages": STAGES[:1]},
-        {"stages": STAGES[:3]},  # the origin does not become well again
-        {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # it never was
+        {"stages": STAGES[:3]},  # the origin doesn't recover
+        {"stages": (STAGES[1], STAGES[0], dataclasses.replace(STAGES[1], t=30.0))},  # it was never healthy
     ],
 )
 def test_missing_reference_makes_recovery_unknown(tried, given):

@@ -1,4 +1,4 @@
-"""The order of trials, and which setups of a block run at once."""
+"""Test the order of trials, and which setups of a block run at the same time."""
 
 import dataclasses
 
@@ -85,7 +85,7 @@ SWEEP = {"sweep": {"setup": "gunicorn", "WORKERS": [1, 2]}, "tests": {"throughpu
 @pytest.mark.parametrize(
     ("parse", "says"),
     [
-        (lambda: a_study(at_once=1), "at_once: is 1; a whole number of 2 or more is needed"),
+        (lambda: a_study(at_once=1), "at_once: is 1. A whole number of 2 or more is needed"),
         (lambda: in_pairs(at_once=3), "at_once: can't be combined with pairs"),
         (lambda: study.parse({**SWEEP, "at_once": 2}, "s", "s.toml"), "at_once: can't be used in a sweep"),
     ],
@@ -101,7 +101,7 @@ def test_invalid_group_size_is_refused(parse, says):
         ({}, {}, 1200, 0),  # half of the free memory holds all
         ({}, {}, 1199, 5),
         ({}, {}, 600, 3),
-        ({}, {"e": 300.0}, 1000, 3),  # whichever are together, there is room for the largest
+        ({}, {"e": 300.0}, 1000, 3),  # there is enough memory for the largest, whichever setups are together
         ({"at_once": 2}, {}, 600, 2),  # a study may ask for fewer
     ],
 )

@@ -1,4 +1,4 @@
-"""Tests of study and sweep files, and of their errors."""
+"""Test study and sweep files, and their errors."""
 
 import dataclasses
 import re
@@ -20,7 +20,7 @@ TESTS = {"throughput": {"duration": "1s"}}
 
 @pytest.fixture
 def load(tmp_path):
-    """A function: the study in a file, with something in it replaced."""
+    """Return a function that returns the study in a file with a replaced text."""
 
     def load(old="", new=""):
         file = tmp_path / "mine.toml"
@@ -64,30 +64,30 @@ LONG, VAST = "a" * 400, f"0x{'f' * 5000}"
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a known key; did you mean rate"),
-        ("rate = 300", "rate = -1", r"tests.latency.rate: is -1; a number above 0"),
-        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'; a number above 0 or 'auto' is needed"),
-        ("rate = 300", f"rate = {'9' * 400}", r"tests.latency.rate: is 9+...; a number above 0"),
-        ('"10s"', VAST, r"tests.latency.duration: is a number with thousands of digits; a duration such as"),
+        ("rate = 300", "rats = 300", r"mine.toml: tests.latency.rats: is not a known key. Did you mean rate"),
+        ("rate = 300", "rate = -1", r"tests.latency.rate: is -1. A number above 0"),
+        ("rate = 300", 'rate = "fast"', r"tests.latency.rate: is 'fast'. A number above 0 or 'auto' is needed"),
+        ("rate = 300", f"rate = {'9' * 400}", r"tests.latency.rate: is 9+.... A number above 0"),
+        ('"10s"', VAST, r"tests.latency.duration: is a number with thousands of digits. A duration such as"),
         ("[tests.latency]", "[tests.fast]", r"tests.fast.kind: is missing"),
-        ("rate", 'kind = "speed"\nrate', r"tests.latency.kind: is 'speed'; allowed: "),
+        ("rate", 'kind = "speed"\nrate', r"tests.latency.kind: is 'speed'. Allowed: "),
         ("[tests.latency]", f"[tests.{LONG}]", r"1 to 80 letters, .* are allowed in a test's name"),
         ('label = "two", ', "", r"two setups have the label 'gunicorn'"),
         ('"two"', f'"{LONG}"', r"setups\[2\].label: 'a+...; 1 to 80 letters"),
         ('"two"', r'"\u001b[31m"', r"setups\[2\].label: '\\x1b\[31m'; 1 to 80 letters"),
         ('"two"', '"two", against = "two"', r"setups\[2\].against: is 'two'; use one of the other setups: .*gunicorn"),
-        ("setups", "blocks = 0\nsetups", r"blocks: is 0; a whole number from 1 to 10,000 is needed"),
-        ("setups", "blocks = 10001\nsetups", r"blocks: is 10001; a whole number from 1 to 10,000 is"),
+        ("setups", "blocks = 0\nsetups", r"blocks: is 0. A whole number from 1 to 10,000 is needed"),
+        ("setups", "blocks = 10001\nsetups", r"blocks: is 10001. A whole number from 1 to 10,000 is"),
         (
             "setups",
             "blocks = 6000\nsetups",
             r"2 setups × 1 test × 6,000 blocks are 12,000 trials. A run can have at most",
         ),
-        ("setups", f"blocks = {VAST}\nsetups", r"blocks: is a number with thousands of digits; a whole number"),
+        ("setups", f"blocks = {VAST}\nsetups", r"blocks: is a number with thousands of digits. A whole number"),
         ("setups", f"blocks = {'9' * 5000}\nsetups", r"mine.toml: not valid TOML: "),
-        ("setups", "quick_blocks = 0\nsetups", r"quick_blocks: is 0; "),
-        ("setups", "delta = 1\nsetups", r"delta: is 1; "),
-        ("setups", "price_per_core_hour = 0\nsetups", r"price_per_core_hour: is 0; "),
+        ("setups", "quick_blocks = 0\nsetups", r"quick_blocks: is 0. "),
+        ("setups", "delta = 1\nsetups", r"delta: is 1. "),
+        ("setups", "price_per_core_hour = 0\nsetups", r"price_per_core_hour: is 0. "),
         ("setups", 'baseline = "nginx"\nsetups', r"baseline: 'nginx' is not one of the setups \(gunicorn, two\)"),
     ],
 )
@@ -99,7 +99,7 @@ def test_mistake_is_a_clear_error(load, old, new, says):
 
 @pytest.fixture
 def half(load):
-    """A study of two setups whose trials take half a minute."""
+    """Return a study of two setups whose trials take half a minute."""
     return dataclasses.replace(load('"10s"', '"25.3s"'), interleave=False)
 
 
@@ -156,12 +156,12 @@ MANY = list(range(1, 2000))
         ({"setup": 1}, r"sweep.setup: 1. Name a setup"),
         ({}, r"sweep: no knob has several values"),
         ({"WORKERS": [1]}, r"sweep: no knob has several values"),
-        ({"WORKERS": 2}, r"sweep.WORKERS: is 2; must be a list of values"),
+        ({"WORKERS": 2}, r"sweep.WORKERS: is 2. It must be a list of values"),
         ({"WORKERS": []}, r"sweep.WORKERS: is \[\]"),
         ({"WORKERS": [1, 1]}, r"sweep.WORKERS: contains a value more than once"),
         ({"WORKERS": [True]}, r"sweep.WORKERS: True is neither a number nor a text"),
         ({"WORKERS": [1, 2], "workers": [3]}, r"sweep.workers: is neither a knob.*. Allowed: setup"),
-        ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.; a whole number from 1 to 1024"),
+        ({"WORKERS": [1, 0]}, r"sweep.env.WORKERS: is .0.. A whole number from 1 to 1024"),
         ({"X": [1, 10**5000]}, r"sweep.X: a number with thousands of digits is neither a number"),
         ({"WORKERS": MANY, "THREADS": MANY}, r"sweep: 3,996,001 combinations. At most 1,000 are allowed"),
         ({"PORT": [8000, 8001]}, r"sweep.env.PORT: applies to the whole run"),
@@ -182,7 +182,7 @@ def test_mistake_in_sweep_is_clear(table, says):
             {"tests": TESTS, "setups": ["gunicorn"], "sweep": {"setup": "gunicorn", "X": [1, 2]}},
             "setups: can't be comb",
         ),
-        ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}; "),
+        ({"tests": {}, "setups": ["gunicorn"]}, "tests: is {}. "),
     ],
 )
 def test_study_needs_setups_with_tests(table, says):

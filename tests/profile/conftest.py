@@ -30,13 +30,13 @@ def frame_of(text):
 
 @pytest.fixture
 def stack():
-    """Makes a stack of texts, the outermost first."""
+    """Make a stack from texts, with the outermost first."""
     return lambda *texts: tuple(map(frame_of, texts))
 
 
 @pytest.fixture
 def stacks(stack):
-    """Samples of two functions, one called by the other, and of one next to them."""
+    """Return samples of two functions, of which one calls the other, and of a third function."""
     return Counter(
         {
             stack("main gunicorn/base.py", "view app:views.py"): 6,
@@ -70,8 +70,10 @@ def sampled(tmp_path):
 
 @pytest.fixture
 def rounds(stacks):
-    """Two rounds of a profile: a role in Python, and Redis. In each load 1,000 requests
-    were answered in 10 s."""
+    """Return two rounds of a profile with a role in Python, and Redis.
+
+    In each load, 1,000 requests were answered in 10 s.
+    """
     load = Load("http://127.0.0.1:1", (Request("GET /"),), rate=200.0, duration_s=10.0)
     result = good_result(load, completed=1000, ok=1000, unfinished=1000, rate=100.0)
     rows = (
@@ -87,7 +89,7 @@ def rounds(stacks):
 
 @pytest.fixture
 def plan():
-    """A profile of Gunicorn at a rate that it did not hold."""
+    """Return a profile of Gunicorn at a rate that it didn't sustain."""
     return Plan(
         setup=setups.known()["gunicorn"],
         application=sample(),
@@ -105,5 +107,5 @@ def plan():
 
 @pytest.fixture
 def about(plan, rounds):
-    """The profile's document."""
+    """Return the profile's document."""
     return document(plan, rounds)

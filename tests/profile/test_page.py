@@ -26,7 +26,7 @@ def test_folder_has_page_with_figures(tmp_path, plan, rounds):
     text = (tmp_path / "index.rst").read_text(encoding="utf-8")
     for shown in ("web: 5,000 µs of CPU time per request", "redis: 1,000 µs of CPU time per request", "60.0%"):
         assert shown in text
-    assert "There are no files for speedscope: py-spy is not installed: run \\`make setup\\`." in text
+    assert "The files for speedscope are missing: py-spy is not installed: run \\`make setup\\`." in text
 
 
 @pytest.mark.parametrize(

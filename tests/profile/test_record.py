@@ -1,4 +1,4 @@
-"""The rounds of a profile on servers that are not there: what happens when a process dies while it is sampled."""
+"""Test the rounds of a profile without real servers, and the death of a process during sampling."""
 
 import contextlib
 import dataclasses
@@ -70,7 +70,7 @@ def recorded(servers, plan):
     return lambda: record.record(dataclasses.replace(plan, rounds=1, host=servers), lambda *step: None)
 
 
-PARTS = 5  # of 2 s, in the plan's 10
+PARTS = 5  # of 2 s in the plan's 10 s
 
 
 def test_sampled_load_is_in_parts(servers, recorded):

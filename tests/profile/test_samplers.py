@@ -1,4 +1,4 @@
-"""Tests of the sampler inside the servers and of py-spy: their output is read, and known programs are found."""
+"""Test the sampler inside the servers and py-spy: their output is read, and known programs are found."""
 
 import json
 import subprocess
@@ -20,9 +20,9 @@ Stack (most recent call first):
 
 """
 
-# A forked process with seven parts of CPU time in one function and three in another, and a thread of its parent's,
-# counted by the clock that is sampled, until there are samples enough to know a share to 0.05: the kernel looks
-# at the timer only when its tick meets the process, and on a busy machine that is every sixth time or less.
+# A forked process uses seven parts of CPU time in one function and three in another, next to a thread of its parent, by
+# the clock that is sampled. It runs until there are enough samples to know a share to 0.05. The kernel checks the timer
+# only when its tick interrupts the process, which on a busy machine is every sixth time or less.
 PROGRAM = """
 import os, threading, time
 
@@ -58,7 +58,7 @@ else:
 
 
 def parts(process):
-    """Samples by the function that called burn."""
+    """Return the samples by the function that called burn."""
     counts = Counter()
     for stack, number in process.items():
         names = [frame.name for frame in stack]
@@ -98,7 +98,10 @@ def test_sampler_reader_knows_the_interval():
 
 @pytest.mark.servers
 def test_starting_programs_are_not_sampled(tmp_path):
-    """supervisord replaces its program after a fork, which the timer would kill. The guard doesn't."""
+    """Supervisord replaces its program after a fork, and the timer would kill the new program.
+
+    The guard doesn't replace its program.
+    """
     knobs = {**sample().environment, "BENCH_BIND": "127.0.0.1", "BENCH_PORT": "1"}
     with Local().supervise({**knobs, **oncpu.environment(tmp_path, None)}) as supervised:
         assert supervised.programs("gunicorn")

@@ -1,4 +1,4 @@
-"""Shares from constructed samples, where all can be counted by hand."""
+"""Test shares from constructed samples that can be counted by hand."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ SERVER, VIEW, NATIVE = Category.SERVER, Category.VIEW, Category.NATIVE
 
 @pytest.fixture
 def process(stack):
-    """One process that was 10 s on the CPU: 800 samples of 1,000."""
+    """Return a process that used 10 s of CPU time, with 800 of 1,000 samples."""
 
     def make(role="web", server=600, view=200, **values):
         counted = Counter({stack("run gunicorn/app.py"): server, stack("page app:views.py"): view})
@@ -23,7 +23,7 @@ def process(stack):
 
 
 def shares(*rounds):
-    """Those of the one role, by category."""
+    """Return the shares of the only role by category."""
     [role] = by_role(rounds, {"web": 500.0})
     return {share.category: share for share in role.shares}
 
@@ -34,7 +34,7 @@ def sizes(*rounds):
 
 def test_missing_samples_are_outside_python(process):
     assert sizes([process()]) == {SERVER: 0.6, VIEW: 0.2, NATIVE: 0.2}
-    assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it is not Python's
+    assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it isn't a Python process
     assert shares([process()])[SERVER].us_per_request == pytest.approx(300.0)
     [role] = by_role([[process()]], {"web": 500.0})
     assert (role.samples, role.expected) == (800, 1000)

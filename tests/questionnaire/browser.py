@@ -1,4 +1,4 @@
-"""A browser, as far as the questionnaire needs one."""
+"""Provide the parts of a browser that the questionnaire needs."""
 
 import re
 from html.parser import HTMLParser
@@ -43,7 +43,7 @@ class Browser:
         return self
 
     def submit(self, **answers):
-        """Fills in the form of the page that is shown, and sends it."""
+        """Fill in the form of the current page, and send it."""
         form = self.form
         path = self.response.request["PATH_INFO"]
         if query := self.response.request["QUERY_STRING"]:
@@ -61,12 +61,12 @@ class Browser:
 
     @property
     def page(self):
-        """The marker of the page that is shown."""
+        """Return the marker of the current page."""
         return self.form.page
 
     @property
     def summary(self):
-        """The answers that the summary shows, by page."""
+        """Return the answers on the summary by page."""
         return dict(re.findall(r'<dd data-answer="([^"]+)">([^<]*)</dd>', self.text))
 
     def launch(self, respondent="Somebody"):
@@ -74,7 +74,7 @@ class Browser:
         return self.get(f"launch/?respondent={respondent}")
 
     def through(self, **answers):
-        """Signs in and answers these pages, in this order."""
+        """Log in and answer these pages in this order."""
         self.launch().submit()
         for page, answer in answers.items():
             assert self.page == page

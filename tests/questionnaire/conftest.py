@@ -28,7 +28,7 @@ def host_of_the_test_client():
 
 @pytest.fixture(scope="module")  # within one process, other modules have another database
 def database(tmp_path_factory):
-    """A prepared database."""
+    """Prepare a database."""
     with used_database(f"sqlite:///{tmp_path_factory.mktemp('questionnaire')}/db.sqlite3"):
         call_command("migrate", verbosity=0, stdout=io.StringIO())
         yield
@@ -53,7 +53,7 @@ def answers():
 
 @pytest.fixture
 def log(caplog):
-    """A function: the lines of errors so far."""
+    """Return a function that returns the lines of errors so far."""
     caplog.set_level(logging.WARNING)
     return lambda: [record.getMessage() for record in caplog.records if record.name == "questionnaire"]
 
@@ -85,7 +85,7 @@ def store_of(request, monkeypatch, tmp_path):
 
     def store(name):
         where, _, protocol = name.partition(" over ")
-        # Never the cache of the settings: it is emptied.
+        # Never use the cache of the settings, because the tests empty it.
         options = {"SESSION_ENGINE": ENGINES[where], "CACHES": IN_MEMORY}
         if where == "redis":
             options["CACHES"] = request.getfixturevalue("running_redis").caches

@@ -1,4 +1,4 @@
-"""A definition that makes no sense is refused when it is read."""
+"""Test that invalid definitions are refused when they are read."""
 
 import pytest
 from questionnaire import definition
@@ -17,8 +17,8 @@ def test_survey_has_a_page_per_type():
     [
         ([], "there must be pages"),
         ([TEXT, TEXT], "no two of one id"),
-        ([{**TEXT, "type": "colour"}], "a: type is 'colour'; allowed: text, number, date, radio, checkbox"),
-        ([{**TEXT, "id": "summary"}], "summary: letters and digits are needed, and none of launch"),
+        ([{**TEXT, "type": "colour"}], "a: type is 'colour'. Allowed: text, number, date, radio, checkbox"),
+        ([{**TEXT, "id": "summary"}], "summary: letters and digits are needed, other than launch"),
         ([{**TEXT, "id": "a/b"}], "a/b: letters and digits"),
         ([{**TEXT, "options": {"yes": "Yes"}}], "a: options are for radio and checkbox"),
         ([{**TEXT, "type": "radio"}], "a: options are for radio and checkbox, which need them"),
@@ -27,7 +27,7 @@ def test_survey_has_a_page_per_type():
         ([{**TEXT, "type": "number", "least": "few"}], "a: 'few' isn't a whole number"),
     ],
 )
-def test_what_makes_no_sense_is_named(pages, says):
+def test_invalid_survey_names_the_problem(pages, says):
     with pytest.raises(BadDefinition, match=says):
         parse({"title": "T", "pages": pages})
 

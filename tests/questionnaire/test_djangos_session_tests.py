@@ -1,4 +1,4 @@
-"""Django's own tests of session stores, from its sdist, asked of the one in the datastore."""
+"""Run Django's own tests of session stores, from its sdist, with the store in the datastore."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def djangos_tests(tmp_path_factory):
-    """The folder ``tests`` of the sdist of the Django that is installed."""
+    """Return the folder ``tests`` in the sdist of the installed Django version."""
     folder = tmp_path_factory.mktemp("sdist")
     options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--dest", folder]
     subprocess.run([sys.executable, "-m", "pip", "download", *options, f"Django=={django.__version__}"], check=True)
@@ -61,7 +61,7 @@ def djangos_tests(tmp_path_factory):
 @pytest.mark.servers
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("grpc", ["1", "0"], ids=["gRPC", "HTTP"])
-def test_all_of_them_pass(djangos_tests, datastore, tmp_path, grpc):
+def test_djangos_session_tests_pass(djangos_tests, datastore, tmp_path, grpc):
     file = tmp_path / "of_datastore.py"
     file.write_text(TESTS)
     path = os.pathsep.join([str(djangos_tests), str(ROOT / "testproject")])

@@ -1,4 +1,4 @@
-"""Tests of failing and slow session stores: the answer is 503 with a log line, and acknowledged answers aren't lost."""
+"""Test failing and slow session stores: the answer is 503 with a log line, and acknowledged answers aren't lost."""
 
 import contextlib
 import itertools
@@ -21,8 +21,10 @@ STORE = "django.contrib.sessions.backends.db"
 
 @pytest.fixture
 def failing(monkeypatch):
-    """Return a context in which methods, given by their dotted names, fail: in the calls with these numbers, or in
-    all."""
+    """Return a context in which methods fail, in the calls with these numbers or in all.
+
+    Their names are dotted.
+    """
 
     @contextlib.contextmanager
     def failing(*names, why="disk full", error=OperationalError, calls=None):
@@ -137,7 +139,7 @@ def test_simultaneous_tabs_are_serialized(browser, answers, monkeypatch):
     outcome = pages.outcome
 
     def slowly(*given):
-        with contextlib.suppress(threading.BrokenBarrierError):  # the other one waits for its turn, as it should
+        with contextlib.suppress(threading.BrokenBarrierError):  # the other request waits for its turn, as intended
             both_have_read.wait(0.5)
         return outcome(*given)
 
@@ -169,7 +171,10 @@ def test_missed_turn_is_reported(monkeypatch):
 
 @pytest.fixture(params=["gRPC", "HTTP"])
 def own_datastore(request, store_of, embedded_datastore, monkeypatch, tmp_path):
-    """A function: a datastore with these settings, which a test may stop and start again, holds the sessions."""
+    """Return a function that starts a datastore for the sessions with these settings.
+
+    A test may stop and restart it.
+    """
     started = []
 
     def start(**settings):

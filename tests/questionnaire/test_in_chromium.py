@@ -1,4 +1,4 @@
-"""The questionnaire in a real browser, with nothing but the keyboard."""
+"""Test the questionnaire in a real browser, only with the keyboard."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The questionnaire, as a respondent goes through it."""
+"""Test the questionnaire like a respondent."""
 
 import asyncio
 import datetime

@@ -1,5 +1,7 @@
-"""Tests that the questionnaire needs in addition to Django's own session tests, on our store and on Django's database
-store, with sync and async methods."""
+"""Run additional tests of session stores that the questionnaire needs.
+
+They use our store and Django's database store, with sync and async methods.
+"""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +31,7 @@ def store(request, store_of):
 
 @pytest.fixture(params=["sync", "async"])
 def call(request):
-    """A function: calls a method of a session or a store, or the asynchronous one in its stead."""
+    """Return a function that calls a method of a session or a store, or the asynchronous method instead."""
     if request.param == "sync":
         yield lambda of, name, *given, **named: getattr(of, name)(*given, **named)
         return
@@ -41,7 +43,7 @@ def call(request):
 
 @pytest.fixture
 def saved(store, call):
-    """A session with something in it that was saved."""
+    """Return a saved session with a value."""
     session = store()
     session["cat"] = "dog"
     call(session, "save")
@@ -74,8 +76,7 @@ def test_only_free_key_can_be_created(store, call, saved):
 
 
 def test_concurrent_creation_succeeds_once(store):
-    """Two tabs with one link: one of them signs in."""
-
+    """Open the same link in two tabs. Only one of them logs in."""
     key = a_key()
 
     def create(_):

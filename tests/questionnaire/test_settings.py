@@ -1,4 +1,4 @@
-"""Tests of the session settings from the environment."""
+"""Test the session settings from the environment."""
 
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def test_server_waits_only_for_own_datastore():
 @pytest.mark.parametrize(
     ("environ", "says"),
     [
-        ({"SESSIONS": "memory"}, "SESSIONS is 'memory'; allowed: db, cached_db, redis, file, cookies, datastore"),
+        ({"SESSIONS": "memory"}, "SESSIONS is 'memory'. Allowed: db, cached_db, redis, file, cookies, datastore"),
         ({"QUESTIONNAIRE_STATE_BYTES": "1023"}, "QUESTIONNAIRE_STATE_BYTES is '1023'; 1024 to 65536 are allowed"),
         ({"QUESTIONNAIRE_STATE_BYTES": "many"}, "QUESTIONNAIRE_STATE_BYTES is 'many'"),
         (

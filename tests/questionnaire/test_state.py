@@ -1,4 +1,4 @@
-"""The blob that a session has of a respondent."""
+"""Test a respondent's blob in the session."""
 
 import pytest
 from questionnaire.state import State, TooLarge, pack, unpack

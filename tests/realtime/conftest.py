@@ -1,4 +1,4 @@
-"""The WebSocket applications, spoken to as an ASGI server does, without one."""
+"""Call the WebSocket applications like an ASGI server, but without a server."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ class Socket:
         self.communicator = ApplicationCommunicator(application, {**scope, "query_string": b"", "root_path": ""})
 
     async def open(self):
-        """The application's answer to the handshake."""
+        """Return the application's answer to the handshake."""
         await self.communicator.send_input({"type": "websocket.connect"})
         return await self.event()
 

@@ -1,12 +1,13 @@
-"""Tests of the WebSocket endpoints: on Channels, with each of its consumers, and without Channels.
+"""Test the WebSocket endpoints on Channels, with each of its consumers, and without Channels.
 
-tests/serve/test_websocket_setups.py tests echoes and deliveries of every setup."""
+tests/serve/test_websocket_setups.py tests echoes and deliveries of every setup.
+"""
 
 import json
 
 import pytest
 
-# The endpoints below a prefix, and how a message is written there.
+# The endpoints below a prefix, and the form of a message.
 KINDS = [("channels", "/ws/", str), ("channels", "/ws/sync/", str), ("channels", "/ws/json/", json.dumps)]
 KINDS += [("bare", "/ws/", str)]
 
@@ -40,7 +41,7 @@ async def test_departed_client_gets_no_message(request, connect, name, prefix, w
         ("http://evil.example", False),
         ("http://localhost.evil.example", False),
         ("null", False),
-        ("", True),  # no browser: it sends none
+        ("", True),  # not a browser, so it doesn't send the header
     ],
 )
 async def test_page_of_other_host_is_refused(application, connect, origin, lets_in):
@@ -69,7 +70,7 @@ async def test_slow_receiver_loses_messages_like_layers(bare, connect):
     receiver, _ = await connect(bare, "/ws/rooms/one/")
     publisher, _ = await connect(bare, "/ws/publish/one/")
     await receiver.heard()
-    # All of it is there at once: the publisher is done before the receiver is sent anything.
+    # All messages are available at once: the publisher ends before the receiver gets anything.
     for number in range(CAPACITY + 50):
         await publisher.communicator.send_input({"type": "websocket.receive", "text": str(number), "bytes": None})
     assert [await publisher.heard() for _ in range(CAPACITY + 50)] == ["ok"] * (CAPACITY + 50)

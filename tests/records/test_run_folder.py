@@ -1,4 +1,4 @@
-"""Tests of run folders: written folders are read again, and invalid folders or values are refused."""
+"""Test run folders: written folders are read again, and invalid folders or values are refused."""
 
 import dataclasses
 import json
@@ -23,7 +23,7 @@ MIXED_UP = records.RequestResult("GET", 2, 2, 2, 2, 0, {"mixed-up": 1}, TIMES)
 PROBE = records.ProbeRecord(
     100.0, 5.0, "confirm", "pass", "p99 40 ms", planned=10, ok=8, errors=1, response_time_ms=TIMES
 )
-# Something in every field.
+# Return a trial with a value in every field.
 TRIAL = records.Trial(
     *(1, 1, "gunicorn", "gunicorn", "latency", 1, "2026-11-21T07:30:00.123456+00:00", "ok"),
     flags=(reasons.Reason.cores_disturbed.flag("12%"),),
@@ -62,7 +62,7 @@ TRIAL = records.Trial(
 
 @pytest.fixture
 def run(tmp_path, bench_of):
-    """A run folder as it is before the first trial."""
+    """Return a run folder before the first trial."""
     return prepare(studies.parse(SMALL, "small", "small.toml"), RunOptions(tmp_path / "r", 1), bench_of).run
 
 
@@ -126,7 +126,7 @@ def test_other_folder_is_named(tmp_path, content, says):
 
 
 def test_unreadable_folder_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root may read all
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)  # root can read everything
     with pytest.raises(UserError, match="cannot be read: Permission denied"):
         Run.open(tmp_path)
 

@@ -1,4 +1,4 @@
-"""A front and a worker on a layer in memory; the tests play the other side."""
+"""Provide a front and a worker on a layer in memory. The tests simulate the other side."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from channels_relay.worker import RelayWorker  # noqa: E402
 
 
 class Layer(InMemoryChannelLayer):
-    """An in-memory layer that can fail: calls raise ``send_failures`` and ``receive_failures``, in turn."""
+    """An in-memory layer whose calls raise the errors in ``send_failures`` and ``receive_failures`` one by one."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -90,14 +90,14 @@ class Bench:
         return RelayFront(self.layer, Options(**{"timeout": self.options.timeout, **options}))
 
     def start(self, application):
-        """A worker that runs the application; returns it and the task it runs in."""
+        """Return a worker that runs the application, and its task."""
         worker = RelayWorker(application, self.layer, self.options)
         task = asyncio.create_task(worker.run())
         self._tasks.append(task)
         return worker, task
 
     async def request_of(self, front, **kwargs):
-        """A client's request through the front, as a worker receives it, and the client."""
+        """Return a client's request through the front, in the worker's form, and the client."""
         client = Client(front, **kwargs)
         return await self.next_message(REQUESTS), client
 
@@ -114,7 +114,7 @@ class Bench:
         return await self.layer.new_channel(REPLIES)
 
     async def is_empty(self, channel):
-        """Whether nothing arrives on the channel, after everything that is ready to run has run."""
+        """Return whether nothing arrives on the channel after all ready tasks have run."""
         for _ in range(50):
             await asyncio.sleep(0)
         return channel not in self.layer.channels or self.layer.channels[channel].empty()
@@ -122,5 +122,5 @@ class Bench:
 
 @pytest.fixture
 def bench(request):
-    """A bench, with the test's parameter as its arguments."""
+    """Return a bench with the test's parameter as its arguments."""
     return Bench(**getattr(request, "param", {}))

@@ -1,4 +1,4 @@
-"""The front, with the test in the place of the workers."""
+"""Test the front. The test simulates the workers."""
 
 import asyncio
 
@@ -64,7 +64,7 @@ async def test_body_over_limit_gets_413(bench, headers):
     await client.done
     assert client.status == 413
     assert await bench.is_empty(REQUESTS)
-    assert bool(client.unread) == bool(headers)  # a declared one is not read
+    assert bool(client.unread) == bool(headers)  # a declared body isn't read
 
 
 async def test_body_at_limit_is_accepted(bench):
@@ -153,5 +153,5 @@ async def test_finished_request_leaves_no_state(bench):
         await answer(bench, request, b"ok")
         await client.done
     assert await bench.is_empty(REQUESTS)
-    assert len(asyncio.all_tasks()) <= tasks + 1  # the reader of replies
+    assert len(asyncio.all_tasks()) <= tasks + 1  # counts the reader of replies
     assert front._replies._inboxes == {}

@@ -1,4 +1,4 @@
-"""A front and workers as processes, on both layers."""
+"""Test a front and workers as processes on both layers."""
 
 import contextlib
 import http.client
@@ -28,7 +28,7 @@ def connect(running):
 
 
 def statuses(running, count):
-    """Those of the answers to that many requests over one connection."""
+    """Return the pids in the answers to a number of requests over one connection."""
     found = Counter()
     with connect(running) as connection:
         for _ in range(count):
@@ -49,7 +49,7 @@ def handled(running):
 
 @contextlib.contextmanager
 def in_hand(running, milliseconds):
-    """Yield a connection with a request that takes that long, and the pid of its worker."""
+    """Yield a connection with a request of this duration, and the pid of its worker."""
     before = handled(running)
     with connect(running) as connection:
         connection.request("GET", f"/wait?ms={milliseconds}")

@@ -1,4 +1,4 @@
-"""The setups as a person starts them: defaults.sh, supervisord, supervisorctl."""
+"""Test the setups as a user starts them: defaults.sh, supervisord, supervisorctl."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ KNOBS = [*(f"BENCH_{name}" for name in NAMES), "RUN_DIR", "IPC_DIR", "REDIS_URL"
 
 
 def sh(script, cwd=ROOT, **environment):
-    """The outcome of a POSIX shell script, with no knob set but those given."""
+    """Return the outcome of a POSIX shell script with only the given knobs."""
     inherited = {name: value for name, value in os.environ.items() if name not in KNOBS}
     return subprocess.run(
         ["sh", "-c", script], cwd=cwd, env=inherited | environment, capture_output=True, text=True, timeout=30
@@ -28,7 +28,7 @@ def sh(script, cwd=ROOT, **environment):
 
 @pytest.fixture
 def run_dir():
-    """A directory with a path that is short enough for sockets."""
+    """Return a directory whose path is short enough for sockets."""
     with tempfile.TemporaryDirectory(prefix="sv-") as directory:
         yield Path(directory)
 
@@ -77,7 +77,7 @@ def test_supervisorctl_stops_a_setup():
             command = f". supervisor/defaults.sh && supervisorctl -c supervisor/supervisord.conf {word} 'gunicorn:*'"
             return sh(command, RUN_DIR=str(running.folder)).stdout
 
-        wait_for(lambda: "RUNNING" in control("status"))  # it serves before its startsecs are over
+        wait_for(lambda: "RUNNING" in control("status"))  # it serves before the end of its startsecs
         control("stop")
         assert "STOPPED" in control("status")
         with pytest.raises(ConnectionRefusedError):

@@ -1,4 +1,4 @@
-"""The worker, with the test in the place of the front."""
+"""Test the worker. The test simulates the front."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ async def ask(bench, message):
 
 
 async def ask_for(bench, *ids):
-    """Sends a request of each id for a path of that name; the channel of their answers."""
+    """Send a request with each id for a path with the same name. Return the channel of their answers."""
     replies = await bench.replies()
     for id in ids:
         await bench.layer.send(REQUESTS, request(replies, id=id, scope={"path": f"/{id}"}))
@@ -42,7 +42,7 @@ async def ask_for(bench, *ids):
 
 
 class Held:
-    """An application that notes which paths it handles, and answers once it is to go on."""
+    """An application that records the handled paths, and answers when it may continue."""
 
     def __init__(self):
         self.handled, self.begun, self.go_on = [], asyncio.Event(), asyncio.Event()
@@ -91,7 +91,7 @@ async def test_work_of_disconnected_client_is_skipped(bench):
     replies = await ask_for(bench, "first", "left", "last")
     await held.begun.wait()
     await bench.layer.group_send(WORKERS, {"id": "left"})
-    assert await bench.is_empty("nothing")  # the worker has heard it
+    assert await bench.is_empty("nothing")  # the worker has received it
     assert held.handled == ["/first"]
     held.go_on.set()
     assert [(await bench.next_message(replies))["id"] for _ in range(2)] == ["first", "last"]
@@ -113,7 +113,7 @@ async def test_running_work_learns_of_disconnection(bench):
     assert await bench.is_empty("nothing")
     await bench.layer.group_send(WORKERS, {"id": "gone"})
     await asyncio.wait_for(heard.wait(), 5)
-    assert (await ask(bench, request(replies, id="next")))["id"] == "next"  # and "gone" sent nothing
+    assert (await ask(bench, request(replies, id="next")))["id"] == "next"  # "gone" sent nothing
 
 
 async def raise_at_once(scope, receive, send):
@@ -158,7 +158,7 @@ async def test_part_waits_for_channel_capacity(bench):
 async def test_blocked_answer_times_out(bench):
     bench.start(echo)
     replies = await ask_for(bench, "first", "second")
-    bench.layer.send_failures.extend([ChannelFull()] * 3)  # 5, 10, 20 ms: more than the timeout
+    bench.layer.send_failures.extend([ChannelFull()] * 3)  # 5, 10 and 20 ms, together more than the timeout
     assert (await bench.next_message(replies))["id"] == "second"
 
 
@@ -182,7 +182,7 @@ async def test_stop_finishes_only_current_request(bench):
 
 async def test_stop_ends_a_worker_that_waits(bench):
     worker, task = bench.start(echo)
-    assert await bench.is_empty(REQUESTS)  # and so the worker is waiting
+    assert await bench.is_empty(REQUESTS)  # so the worker is waiting
     worker.stop()
     await asyncio.wait_for(task, 5)
     assert bench.layer.groups == {}

@@ -4,8 +4,10 @@ import dataclasses
 
 
 def replaced(of_label=None, of_test=None, /, **values):
-    """A change for ``build_run``: these fields of the results of a setup in a test, or of all. A value may be a
-    function of the result."""
+    """Return a change for ``build_run``: these fields of a setup's results in a test, or of all results.
+
+    A value may be a function of the result.
+    """
 
     def change(label, test, block, result):
         if of_label not in (None, label) or of_test not in (None, test):

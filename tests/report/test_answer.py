@@ -1,4 +1,4 @@
-"""Tests of the answer of a run: at most 25 lines of at most 80 columns, with certain claims only."""
+"""Test the answer of a run: at most 25 lines of at most 80 columns, with only certain claims."""
 
 import html
 import io
@@ -33,7 +33,7 @@ def first_said(lines):
 
 
 def row(lines, label):
-    """The words of a line of the table."""
+    """Return the words of a line of the table."""
     head = next(place for place, line in enumerate(lines) if line.startswith("setup  "))
     return next(words for line in lines[head:] if (words := line.split())[:1] == [label])
 
@@ -52,7 +52,7 @@ def test_each_setup_has_a_line(build_run):
 
 def test_uncertain_results_have_no_values(build_run):
     def noisy(label, test, block):
-        """A machine on which a setup is now twice as fast and now half as fast."""
+        """Simulate a machine on which a setup is sometimes twice as fast and sometimes half as fast."""
         return 2.0 ** ((block * (3 + len(label))) % 3 - 1)
 
     lines = printed(build_run(labels=TWO, blocks=4, change=slowed(noisy, rate=True)))
@@ -62,7 +62,7 @@ def test_uncertain_results_have_no_values(build_run):
     assert "1000" not in "".join(lines)
 
 
-# Users of uvicorn meet another's session, or are forgotten.
+# Users of uvicorn get another user's session, or lose their session.
 FORGETTING = replaced("uvicorn", errors={"mixed-up": 2, "lost-session": 40}, ok=lambda result: result.ok - 42)
 
 
@@ -107,8 +107,8 @@ def test_overloaded_setups_share_a_sentence(build_run):
     assert first_said(lines).startswith("Cannot sustain the load at 300 requests/s: server-01 (about 225)")
 
 
-def test_what_finds_no_room_is_counted(build_run):
-    # Each has another page, so that they aren't reported as one curve.
+def test_omitted_rows_are_counted(build_run):
+    # Each test has another page, so that they aren't reported as one curve.
     asked = {"rate": 300, "duration": "10s"}
     tests = tuple(a_test("latency", f"latency-{name}", path=f"/{name}", **asked) for name in "abcdefghi")
     lines = printed(build_run(labels=TWO, tests=tests))

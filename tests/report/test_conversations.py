@@ -1,4 +1,4 @@
-"""Tests of WebSockets on pages and in terminals: in their own units, and no lag without the delivered share."""
+"""Test WebSockets on pages and in terminals: their units, and no lag without the delivered share."""
 
 import dataclasses
 import json
@@ -37,7 +37,7 @@ def counting(counts):
 
 
 def test_losing_setup_is_not_ranked(run):
-    # Daphne loses some, and would be the fastest.
+    # Daphne loses some messages, and would be the fastest.
     made = run("broadcast", change=delivering(missing={"daphne": 0.03}, lag={"daphne": 0.1}))
     page = page_of(made)
     heads = page.answer.table.columns

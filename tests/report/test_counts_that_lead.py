@@ -1,5 +1,4 @@
-"""Tests of studies about lost requests or connections: the count comes first, in the sentence, the chart and the
-table."""
+"""Test studies about lost requests or connections: the count comes first in the sentence, the chart and the table."""
 
 import dataclasses
 

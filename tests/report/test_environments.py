@@ -1,4 +1,4 @@
-"""The sentences about what differs between the environments of a run's setups."""
+"""Test the sentences about differences between the environments of a run's setups."""
 
 import types
 

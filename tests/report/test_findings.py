@@ -1,4 +1,4 @@
-"""Nobody is first who is not certain to be; where tests are steps of one curve, a sentence is of all of them."""
+"""Test that only certain winners are named, and that the steps of a curve share a sentence."""
 
 import dataclasses
 import re
@@ -23,7 +23,7 @@ def answers(page):
 
 
 def times(**factors):
-    """A change that makes p50 and p99 of a setup that many times the baseline's, with a spread over blocks."""
+    """Return a change that makes a setup's p50 and p99 a multiple of the baseline's, with a spread over blocks."""
 
     def change(label, test, block, result):
         spread = 1 + 0.05 * ((block * (3 + len(label)) % 7) - 3) if "noisy" in label else 1 + 0.001 * (block % 3)
@@ -73,9 +73,9 @@ def test_overloaded_setup_is_not_ranked(page):
     assert not any("b 1" in answer for answer in rest)
 
 
-def test_who_fails_is_not_the_fastest(page):
+def test_failing_setup_is_not_fastest(page):
     answer, _ = answers(page(labels=("a", "b", "c"), tests=("throughput",), blocks=10, change=failing("c", times=0.1)))
-    assert answer.startswith("a answers the most of those that are ranked")
+    assert answer.startswith("a answers the most of the ranked setups")
     assert answer.endswith("Not ranked: c (25.00% of its requests failed).")
     answer, _ = answers(page(labels=("a", "b"), tests=("throughput",), change=failing("a", "b"), name="all"))
     assert answer.startswith("No setup is ranked. Not ranked: a (25.00%")
@@ -108,7 +108,7 @@ RATES = (50.0, 150.0, 250.0, 290.0)
 
 
 def slower_from(load):
-    """From that rate on uvicorn takes twice as long as gunicorn; below, as long."""
+    """From this rate on, uvicorn takes twice as long as gunicorn. At lower rates, it takes as long."""
 
     def factor(label, test, block):
         slower = 2.0 if float(test.partition("-")[2]) >= load else 1.0
@@ -119,7 +119,7 @@ def slower_from(load):
 
 @pytest.fixture
 def curve(build_run):
-    """A function: the answer of a run at these rates."""
+    """Return a function that returns the answer of a run at these rates."""
 
     def curve(change, rates=RATES, labels=("gunicorn", "uvicorn"), blocks=6):
         tests = tuple(known_test(f"latency-{rate:g}").at_rate(rate) for rate in rates)

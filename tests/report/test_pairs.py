@@ -1,4 +1,4 @@
-"""Tests of setups with separate baselines: different pairs aren't ranked."""
+"""Test setups with separate baselines: different pairs aren't ranked."""
 
 import pytest
 
@@ -9,7 +9,10 @@ from tests.report.test_findings import CERTAIN, times
 
 @pytest.fixture
 def run(build_run):
-    """A function: a run in which ``b-tls`` is compared with ``b``, and so on, with times by these factors."""
+    """Return a function that builds a run in which ``b-tls`` is compared with ``b``, and so on.
+
+    It gets factors for the times.
+    """
 
     def run(**factors):
         labels = tuple(name.replace("_", "-") for name in factors)

@@ -1,4 +1,4 @@
-"""A label that does not say which setup it is has the setup's name with it."""
+"""Test that a label is shown with its setup's name if it doesn't contain this name."""
 
 import pytest
 

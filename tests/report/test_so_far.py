@@ -1,4 +1,4 @@
-"""Tests of the summary after each block of a run."""
+"""Test the summary after each block of a run."""
 
 import dataclasses
 

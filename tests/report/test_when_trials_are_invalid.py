@@ -1,5 +1,7 @@
-"""Tests of left-out setups and of invalid and doubtful trials: they are listed, and every sentence is true for any
-combination, also without trials."""
+"""Test left-out setups and invalid and doubtful trials.
+
+They are listed, and every sentence is true for any combination, also without trials.
+"""
 
 import dataclasses
 import itertools
@@ -28,7 +30,7 @@ def lost(labels, blocks=(1, 2)):
     return tuple(itertools.product(labels, ("latency",), blocks))
 
 
-# No block has both.
+# No block contains both.
 APART = (*lost(("gunicorn",), (1,)), *lost(("gunicorn-again",), (2,)))
 
 

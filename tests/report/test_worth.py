@@ -1,4 +1,4 @@
-"""The sentence about the measured view at the end of a run."""
+"""Test the sentence about the measured view at the end of a run."""
 
 import pytest
 

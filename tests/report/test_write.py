@@ -1,4 +1,4 @@
-"""Tests of the files of a report: all come from the folder only, with the same bytes each time."""
+"""Test the files of a report: they depend only on the folder, and always have the same bytes."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Tests of the warning for an address that other machines can reach."""
+"""Test the warning for an address that other machines can reach."""
 
 import signal
 

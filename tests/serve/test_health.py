@@ -1,4 +1,4 @@
-"""Tests of a server's readiness, at the start and after an overload."""
+"""Test a server's readiness at the start and after an overload."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from loadtests.serve.http import Answer
 
 
 class Worn:
-    """A server that is worn out for its first answers: it drops the connection, and is well from then on."""
+    """A server that drops the connection for its first answers, and works from then on."""
 
     def __init__(self, bad=0):
         self.bad = bad
@@ -51,8 +51,8 @@ def test_calm_is_relative_to_rest(monkeypatch):
         (200, False, None),
         (404, False, "status 404"),
         (400, False, "status 400"),
-        (404, True, None),  # a project of the user's may answer anything
-        (500, True, None),  # a view may fail: the next request shows that
+        (404, True, None),  # a user's project may give any answer
+        (500, True, None),  # a view may fail, and the next request shows this
         (502, True, "status 502"),  # a proxy's answer until the server is ready
         (None, True, "refused"),
     ],
@@ -71,12 +71,12 @@ def test_healthy_answers(status, own, why):
     [
         ([{1: 2.0, 2: 1.0}] * (STILL_LOOKS + 1), True),
         ([{1: 2.0, 2: 1.0}] * STILL_LOOKS, False),
-        ([{1: 2.0, 2: 0.05 * look} for look in range(20)], False),  # one still starts
-        ([{1: 2.0}] * STILL_LOOKS + [{1: 2.0, 2: 0.0}] * STILL_LOOKS, False),  # one has just come
+        ([{1: 2.0, 2: 0.05 * look} for look in range(20)], False),  # one worker still starts
+        ([{1: 2.0}] * STILL_LOOKS + [{1: 2.0, 2: 0.0}] * STILL_LOOKS, False),  # one worker has just started
     ],
 )
 def test_setup_rests_without_computing(moments, at_rest):
-    """A moment is CPU seconds by pid."""
+    """A moment consists of CPU seconds by pid."""
     usages = iter(
         {pid: Usage("web", "python", pid, cpu_s, 1.0, 1.0, 0) for pid, cpu_s in moment.items()} for moment in moments
     )

@@ -1,5 +1,7 @@
-"""Tests of every ASGI server with hopless: the answers are equal, and neither a disconnected client nor a reload leaves
-anything behind."""
+"""Test every ASGI server with hopless.
+
+The answers are equal, and neither a disconnected client nor a reload leaves anything behind.
+"""
 
 import contextlib
 import http.client
@@ -41,7 +43,7 @@ def test_unknown_hopless_part_is_refused(refused, monkeypatch):
     assert "HOPLESS=twins: 1, threads, middleware or whole is needed" in refused("check", "uvicorn")
 
 
-KEPT = 20  # threads between requests, as many as hopless keeps unless it is set otherwise
+KEPT = 20  # hopless' default number of threads that are kept between requests
 AT_ONCE = 30
 UVICORN = ("uvicorn", "hopless_project:application", "--port")
 GUNICORN = ("gunicorn", "hopless_project:application", "--worker-class", "asgi", "--no-control-socket", "--bind")
@@ -49,13 +51,13 @@ RELOADING = {"uvicorn --reload": (*UVICORN, "{port}", "--reload"), "gunicorn HUP
 
 
 class Project:
-    """The project of tests/fixtures, on a port."""
+    """Serve the project of tests/fixtures on a port."""
 
     def __init__(self, port):
         self.port = port
 
     def asking(self, path):
-        """A connection that has asked for a path and is left open."""
+        """Return a connection that has requested a path and stays open."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.request("GET", path)
         return connection
@@ -72,7 +74,7 @@ class Project:
 
 @contextlib.contextmanager
 def served_by(folder, *command):
-    """The process of a command that serves the project from a folder, and the project."""
+    """Yield the process of a command that serves the project from a folder, and the project."""
     shutil.copy(ROOT / "tests" / "fixtures" / "hopless_project.py", folder)
     project = Project(a_free_port())
     command = [sys.executable, "-m", *(word.format(port=project.port) for word in command)]
@@ -92,11 +94,11 @@ def test_disconnected_clients_leave_no_tasks(tmp_path):
     with served_by(tmp_path, *UVICORN, "{port}") as (_, project):
         before = project.state()
         asking = [project.asking(path) for path in ["/waits", "/sleeps"] * AT_ONCE]
-        wait_for(lambda: project.state()["begun"] == 2 * AT_ONCE, "not all requests have begun")
+        wait_for(lambda: project.state()["begun"] == 2 * AT_ONCE, "not all requests have started")
         for connection in asking:
             connection.close()
         wait_for(lambda: project.state()["cancelled"] == AT_ONCE, "not all views were cancelled")
-        wait_for(lambda: project.state()["threads"] <= KEPT, "threads of those that slept are left")
+        wait_for(lambda: project.state()["threads"] <= KEPT, "threads of sleeping requests are left")
         wait_for(lambda: project.state()["tasks"] == before["tasks"], "tasks are left")
         assert project.ask("/sleeps") == b"slept"
 

@@ -1,5 +1,8 @@
-"""Through hopless a project answers with the status, headers and body of Django's own application: every endpoint of
-the sample project, its questionnaire to its end, and Django's admin with a user who signs in, changes and deletes."""
+"""Test that hopless gives the same status, headers and body as Django's own application.
+
+The requests cover every endpoint of the sample project, the complete questionnaire, and Django's admin with a user who
+logs in, changes and deletes objects.
+"""
 
 import functools
 import json
@@ -26,7 +29,7 @@ def python(*arguments, folder, **env):
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory):
-    """The folder and settings of each project, by the test's requests. The databases are filled."""
+    """Return the folder and settings of each project, by the test's requests. The databases contain data."""
     folder = tmp_path_factory.mktemp("sample")
     sample = {"DJANGO_SETTINGS_MODULE": "testproject.settings.base", "DATABASE_URL": f"sqlite:///{folder}/db.sqlite3"}
     python(ROOT / "testproject" / "manage.py", "prepare", folder=folder, **sample)
@@ -41,7 +44,10 @@ def projects(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answers(projects, tmp_path_factory):
-    """A function: the answers through a part of hopless, or none of it, on a copy of the project's folder."""
+    """Return a function that returns the answers through a part of hopless, or without it.
+
+    It uses a copy of the project's folder.
+    """
 
     @functools.cache
     def ask(what, part):
@@ -56,7 +62,7 @@ def answers(projects, tmp_path_factory):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(("what", "least"), [("endpoints", 60), ("questionnaire", 4), ("admin", 27)])
-def test_it_answers_as_django_does(answers, what, least, part):
+def test_hopless_answers_like_django(answers, what, least, part):
     wanted, found = answers(what, ""), answers(what, part)
     assert len(wanted) >= least
     assert len(found) == len(wanted)

@@ -1,4 +1,4 @@
-"""Single requests to servers that misbehave."""
+"""Send single requests to servers that misbehave."""
 
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ DRIP_IN_HEADERS = b"HTTP/1.1 200 OK\r\nX: ", b"x"
 
 @pytest.fixture
 def server():
-    """A function that starts a server, which answers with a piece and then repeats another piece endlessly."""
+    """Return a function that starts a server, which answers with a piece and then repeats another piece endlessly."""
     with contextlib.ExitStack() as stack:
 
         def start(first, repeated):

@@ -1,4 +1,4 @@
-"""The questionnaire on real servers: stores of sessions with the service that they need, and gRPC in greenlets."""
+"""Test the questionnaire on real servers: session stores with their services, and gRPC in greenlets."""
 
 import json
 import os
@@ -21,7 +21,7 @@ USERS = 200
 
 
 def walk(url, name="Ada"):
-    """Signs in, answers the first page, and gives the marker of the page after it, and its session."""
+    """Log in, answer the first page, and return the marker of the next page, and its session."""
     browser = requests.Session()
     page = browser.get(f"{url}launch/?respondent={name}")
     for answer in ({}, {"name": name}):
@@ -63,7 +63,7 @@ def test_datastore_under_asgi(name, grpc):
     ("name", "overlap"), [("gunicorn-gevent", True), ("uwsgi-gevent", True), ("gunicorn-gevent-unpatched", False)]
 )
 def test_grpc_in_greenlets(name, overlap):
-    """Ten users at once, each with a look-up of 200 ms: the datastore counts how many it had at a time."""
+    """Ten simultaneous users have a look-up of 200 ms each. The datastore counts the simultaneous look-ups."""
     with served(name, SESSIONS="datastore", DATASTORE_DELAY_MS="200") as running:
         url = f"{running.url}/questionnaire/"
         _, browser = walk(url)

@@ -1,5 +1,7 @@
-"""Tests of every HTTP setup on today's stack whose server is installed, with two workers: the answers that clients
-expect."""
+"""Test every HTTP setup on today's stack whose server is installed, with two workers.
+
+Clients get the answers that they expect.
+"""
 
 import contextlib
 import http.client
@@ -20,7 +22,7 @@ SETUPS = {name: setup for name, setup in setups.known().items() if not setup.dia
 REDIS_URL = os.environ.get("REDIS_URL")
 BIG = bytes(range(256)) * (4 * 1024 * 4)  # 4 MiB
 
-# With two workers and without nginx: the processes that run Django, and a master, a router or a layer's server.
+# The processes with two workers and without nginx: those that run Django, and a master, a router or a layer's server.
 PROCESSES = {
     **dict.fromkeys(("waitress", "daphne"), 2),
     **dict.fromkeys(("gunicorn", "gunicorn-gthread", "gunicorn-gevent", "gunicorn-gevent-unpatched"), 3),
@@ -34,7 +36,7 @@ PROCESSES = {
 
 
 def test_study_has_every_regular_http_setup():
-    # Two Gunicorns that are reloaded in turn answer as the one behind nginx does: that is for the study reload.
+    # Two Gunicorns that are reloaded in turn, for the study reload, answer like the single one behind nginx.
     right = {name for name, setup in SETUPS.items() if not setup.wrong and "rolling" not in setup.renews}
     assert {entry.setup for entry in study.load("matrix").entries} == right
 
@@ -43,7 +45,7 @@ class Client(http.client.HTTPConnection):
     """A connection to a setup."""
 
     def ask(self, path, method="GET", body=None, headers=()):
-        """The status and the body of the answer."""
+        """Return the status and the body of the answer."""
         self.putrequest(method, path)
         for name, value in headers:
             self.putheader(name, value)
@@ -90,9 +92,9 @@ def test_connection_stays_open_if_supported(running, client):
     addresses = set()
     for _ in range(3):
         assert client.ask("/") == (200, b"OK")
-        addresses.add(client.sock and client.sock.getsockname())  # None if the answer closed it
+        addresses.add(client.sock and client.sock.getsockname())  # None if the answer closed the connection
         time.sleep(0.1)
-    # With more than one thread Gunicorn takes another worker than that which cannot.
+    # With more than one thread, Gunicorn uses another worker than the one that doesn't support this.
     assert (len(addresses) == 1) == (running.setup.name == "gunicorn" or "keep-alive" not in running.setup.cannot)
 
 
@@ -120,7 +122,7 @@ def test_requests_reach_django_completely(client):
     status, body = client.ask("/inspect/a%2Fb/c%20d/%25/caf%C3%A9?a=%2F&a=2", headers=given)
     found = json.loads(body)
     assert (status, found["path_rest"], found["parameters"]) == (200, "a/b/c d/%/café", {"a": ["/", "2"]})
-    # RFC 9110, section 5.3: joined by a comma; the space after it is the server's taste.
+    # RFC 9110, section 5.3: they are joined with a comma. The space after it depends on the server.
     assert [value.strip() for value in found["headers"]["X-Repeated"].split(",")] == ["one", "two"]
     assert (found["headers"]["Cookie"], found["headers"]["Accept"]) == ("a=1", "text/x")
 

@@ -1,4 +1,7 @@
-"""To add a service is to add a file to supervisor/services; it runs with a setup and is shown, not charged."""
+"""Test that a new service needs only a file in supervisor/services.
+
+It runs with a setup, and is shown but not charged.
+"""
 
 import shutil
 import sys
@@ -29,7 +32,7 @@ killasgroup=true
 
 @pytest.fixture
 def sleeper(tmp_path, monkeypatch):
-    """A copy of supervisor/ with a service more."""
+    """Return a copy of supervisor/ with an additional service."""
     shutil.copytree(files.SUPERVISOR, tmp_path / "supervisor")
     file = tmp_path / "supervisor" / "services" / "sleeper.conf"
     file.write_text(SLEEPER)
@@ -49,7 +52,7 @@ def test_setup_waits_for_uncharged_service(sleeper):
 
 @pytest.mark.servers
 def test_failed_service_shows_its_log(sleeper):
-    sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "raise SystemExit(7)"))
+    sleeper.write_text(SLEEPER.replace("import time; time.sleep(60)", "exit(7)").replace("label", "ready=x\nlabel"))
     with pytest.raises(NotServing, match=r"sleeper:sleeper is (BACKOFF|FATAL|EXITED)"), served("gunicorn", "sleeper"):
         pass
 

@@ -1,4 +1,4 @@
-"""HTTP_PARSER selects the parser of the servers that offer two."""
+"""Test that HTTP_PARSER selects the parser of servers with two parsers."""
 
 import socket
 
@@ -13,7 +13,7 @@ WITHOUT_HOST = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"
 
 
 def status_without_host(**knobs):
-    """The status of an answer to a request without a Host header, which h11 refuses and httptools accepts."""
+    """Return the status of an answer to a request without a Host header, which h11 refuses and httptools accepts."""
     with served("uvicorn", **knobs) as running, socket.create_connection(running.address, 5) as client:
         client.sendall(WITHOUT_HOST)
         return int(client.makefile("rb").readline().split()[1])

@@ -1,4 +1,4 @@
-"""Setups replace their workers as their files say, while requests come."""
+"""Test that setups replace their workers under load as their files define."""
 
 import contextlib
 import threading
@@ -25,7 +25,7 @@ def workers(running):
     first = {program.pid for program in running._servers()}
     found = set()
     for one in processes(running):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it may have been replaced
+        with contextlib.suppress(psutil.NoSuchProcess):  # the process may have been replaced
             if one.ppid() in first and one.memory_info().rss > 20e6:
                 found.add(one.pid)
     return found

@@ -1,4 +1,4 @@
-"""Tests of the check of a user's WebSockets: one message must be delivered."""
+"""Test the check of a user's WebSockets: one message must be delivered."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ CHAT = Script('{"text": "$ID"}', first=('{"join": "$ROOM"}',), ready='"joined"')
 
 @pytest.fixture
 def complaints(monkeypatch):
-    """Return a function that returns the problems of a server, at a path, with a script.
+    """Return a function that returns the problems of a server at a path with a script.
 
     Answers may take ``within_s``.
     """
@@ -71,6 +71,6 @@ def test_refused_handshake_has_a_hint(complaints, server, unused_port):
     assert "the Origin (chat.example, or what --host-header names)" in sentence
     assert "hunter2" not in sentence
     assert complaints(server.url, "/status/404") == [
-        "/status/404: the handshake was refused with 404; is it the path of a WebSocket?"
+        "/status/404: the handshake was refused with 404; is this the path of a WebSocket?"
     ]
     assert complaints(f"http://127.0.0.1:{unused_port}") == ["/ws/chat/: it cannot be reached: Connection refused"]

@@ -1,4 +1,4 @@
-"""Tests of a running setup's queries to its supervisord, without starting one."""
+"""Test a running setup's queries to its supervisord, without starting one."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from loadtests.setups.application import sample
 
 
 class Supervised:
-    """A supervisord of these programs that notes its calls. The folder has these files; None: every one."""
+    """A supervisord with these programs that records its calls. The folder has these files, or with None every file."""
 
     folder = Path("/nowhere")
 
@@ -41,8 +41,8 @@ def serving(name, supervised, services=(), host=None):
     [
         ("RUNNING", 0, (), "datastore"),
         ("RUNNING", 0, ("datastore.http",), None),
-        ("EXITED", 0, (), None),  # another is named, and this one has nothing to do
-        ("EXITED", 69, (), "datastore"),  # just now: it is seen next
+        ("EXITED", 0, (), None),  # another server is named, so this one has nothing to do
+        ("EXITED", 69, (), "datastore"),  # it has just ended, and the next check shows this
         ("STARTING", 0, (), "datastore"),
     ],
 )

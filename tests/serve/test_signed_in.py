@@ -1,4 +1,4 @@
-"""Tests of logging in to a server, and of the errors."""
+"""Test logging in to a server, and its errors."""
 
 import contextlib
 import http.server
@@ -18,7 +18,7 @@ PAGE = (
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Signs ada in whose password is right, as Django does it."""
+    """Log ada in with the correct password, like Django."""
 
     action, cookie, seen = "/in/", "sessionid=s1; Path=/; HttpOnly", []
 
@@ -50,7 +50,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site():
-    """A function: the address of such a site, changed."""
+    """Return a function that returns the address of such a site with changes."""
     with contextlib.ExitStack() as stack:
 
         def start(**changes):
@@ -85,11 +85,11 @@ def test_login_returns_the_cookies(monkeypatch, site):
             {"action": "https://evil.example/in/"},
             "send the password to another site, https://evil.example",
         ),
-        ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500; 200 is needed"),
+        ("hunter2 é", {"do_GET": lambda self: self.give(500, "")}, "GET /accounts/login/: answered 500 instead of 200"),
         ("hunter2 é", {"do_GET": lambda self: self.give(200, PAGE)}, "answered 403. Is CSRF_COOKIE_SECURE on"),
     ],
 )
-def test_who_is_not_let_in(monkeypatch, site, password, changes, says):
+def test_refused_login_is_reported(monkeypatch, site, password, changes, says):
     monkeypatch.setenv("JOURNEY_PASSWORD", password)
     url, seen = site(**changes)
     with pytest.raises(NotSignedIn) as raised:

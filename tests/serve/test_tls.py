@@ -1,4 +1,4 @@
-"""Setups answer over TLS, with a certificate that only who was given it trusts."""
+"""Test that setups answer over TLS, with a certificate that only its recipients trust."""
 
 import http.client
 import urllib.error

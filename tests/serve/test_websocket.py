@@ -1,4 +1,4 @@
-"""The contract over WebSockets, asked of servers of known behaviour."""
+"""Test the contract over WebSockets with servers of known behaviour."""
 
 import contextlib
 import socket

@@ -1,5 +1,7 @@
-"""Tests of every WebSocket setup whose requirements are installed: it follows its protocol in all cases that the
-measurement needs."""
+"""Test every WebSocket setup whose requirements are installed.
+
+It follows its protocol in all cases that the measurement needs.
+"""
 
 import dataclasses
 import os
@@ -17,8 +19,8 @@ from tests.fixtures.served import processes, served
 SETUPS = {name: setup for name, setup in setups.known().items() if setup.dialect}
 COMMON_SETUPS = ("daphne-channels", "uvicorn-channels-ipc", "uvicorn-channels-redis", "uvicorn-websocket", "socketio")
 
-# With WORKERS=2. If rooms span processes: two workers, their master, and Redis. Otherwise: one process that answers,
-# and with Granian and Hypercorn the processes that started it.
+# The processes with WORKERS=2. If rooms span processes, these are two workers, their master, and Redis. Otherwise, one
+# process answers, and Granian and Hypercorn have the processes that started it.
 PROCESSES = {
     "uvicorn-channels-ipc": 4,
     "uvicorn-channels-redis": 5,

@@ -1,4 +1,4 @@
-"""APPLICATION=bare serves an application without Django."""
+"""Test that APPLICATION=bare serves an application without Django."""
 
 import urllib.request
 

@@ -1,4 +1,4 @@
-"""The datastore's protocol, over gRPC and over HTTP, by Google's own client library: what sessions rely on.
+"""Test the parts of the datastore's protocol that sessions need, over gRPC and HTTP with Google's client library.
 
 The tests use the embedded server and another datastore: the one of DATASTORE_EMULATOR_HOST, or Google's emulator if it
 is installed. Both must give the same answers.
@@ -25,7 +25,7 @@ NOW = datetime.datetime(2026, 11, 22, tzinfo=datetime.UTC)
 
 @pytest.fixture(scope="module", params=exhaustive_but("embedded", ["embedded", "another"]))
 def server(request, tmp_path_factory):
-    """A datastore for as long as the tests of this file."""
+    """Run a datastore for the tests of this file."""
     folder = tmp_path_factory.mktemp("datastore")
     if request.param != "another":
         running = EmbeddedDatastore(folder)

@@ -1,4 +1,4 @@
-"""The embedded datastore as a program."""
+"""Test the embedded datastore as a program."""
 
 import asyncio
 import os
@@ -67,7 +67,7 @@ def test_it_listens_on_loopback_only(server):
         for connection in psutil.Process(server.process.pid).net_connections("tcp")
         if connection.status == psutil.CONN_LISTEN
     }
-    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC has a socket of IPv6 for it
+    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}  # gRPC uses an IPv6 socket for it
 
 
 def test_restarted_datastore_keeps_its_address(tmp_path):
@@ -129,7 +129,7 @@ def test_a_web_page_is_refused(server, path, header):
 
 
 def test_answer_waits_for_no_acknowledgement():
-    """Nagle's algorithm and delayed acknowledgements make 40 ms of an answer that is sent in two pieces."""
+    """Nagle's algorithm and delayed acknowledgements add 40 ms to an answer that is sent in two pieces."""
 
     async def set_so():
         with embedded._listener(0) as listener:

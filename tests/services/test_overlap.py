@@ -1,6 +1,7 @@
-"""Tests of simultaneous lookups of threads and coroutines, by the datastore's counts and not by time.
+"""Test simultaneous lookups of threads and coroutines by the datastore's counts, not by time.
 
-``tests/serve/test_lost_sessions`` tests greenlets, on the setups that have them."""
+``tests/serve/test_lost_sessions`` tests greenlets, on the setups that have them.
+"""
 
 import os
 import subprocess
@@ -39,7 +40,7 @@ asyncio.run(main())
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory):
-    """A datastore that takes its time."""
+    """Run a slow datastore."""
     server = datastores.EmbeddedDatastore(tmp_path_factory.mktemp("slow"), DELAY_MS=200).start()
     yield server
     server.stop()

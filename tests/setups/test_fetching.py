@@ -1,4 +1,4 @@
-"""Tests of errors of fetching views before the start: a wrong client, or no origin."""
+"""Test errors of fetching views before the start: a wrong client, or no origin."""
 
 import contextlib
 
@@ -51,7 +51,7 @@ def test_mistake_names_allowed_values(monkeypatch, path, interface, env, service
     requests = {"HTTP_CLIENT": "requests"}
     assert fetching.wrong(path, interface, {**requests, **env}, services) == says
     for name, value in env.items():
-        monkeypatch.setenv(name, value)  # the same as of the shell
+        monkeypatch.setenv(name, value)  # the same as in the shell
     assert fetching.wrong(path, interface, requests, services) == says
 
 
@@ -77,7 +77,7 @@ def test_impossible_fetch_is_refused_early(bench_of, env, test, says):
 
 
 def recipes(kind, **keys):
-    """Two tests of that kind, whose origins play other recipes."""
+    """Return two tests of this kind whose origins play different recipes."""
     table = {name: {"kind": kind, "duration": "1s", **RIGHT, **keys, "recipe": name} for name in ("slow", "fast")}
     return studies.parse({"setups": ["gunicorn", "uvicorn"], "tests": table}, "s", "s.toml").tests
 

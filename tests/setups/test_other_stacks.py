@@ -1,4 +1,4 @@
-"""Tests of the stack of 2016 if it isn't installed: its variables, and other setups without it."""
+"""Test the stack of 2016 if it isn't installed: its variables, and other setups without it."""
 
 import configparser
 import dataclasses
@@ -23,7 +23,7 @@ NOT_MADE = "stack-2016 is not installed: make stack-2016, with Python 3.11 or 3.
 
 @pytest.fixture
 def environment(tmp_path, monkeypatch):
-    """The folder for the stack's environment, which doesn't contain one."""
+    """Return the folder for the stack's environment, which is empty."""
     monkeypatch.setattr(other_stacks, "FOLDER", tmp_path / "stacks")
     monkeypatch.delenv("BIND", raising=False)
     folder = tmp_path / "stacks" / "2016" / ".venv"
@@ -33,7 +33,7 @@ def environment(tmp_path, monkeypatch):
 
 @pytest.fixture
 def gunicorn(environment):
-    """The setup that needs nothing else, its stack made."""
+    """Return the setup that needs nothing else, with its stack installed."""
     (environment / ".ready").touch()
     return setups.find(["2016-gunicorn"])[0]
 
@@ -74,7 +74,7 @@ def test_old_setups_are_compared_with_successors():
 def test_address_or_own_project_is_refused(gunicorn, monkeypatch):
     assert sample().obstacle(gunicorn) is None
     own = dataclasses.replace(sample(), own=True)
-    assert own.obstacle(gunicorn) == "it serves the project of 2016, and no other"
+    assert own.obstacle(gunicorn) == "it only serves the project of 2016"
     monkeypatch.setenv("BIND", "0.0.0.0")
     says = "the stack of 2016 has known vulnerabilities and only listens on 127.0.0.1, not on BIND=0.0.0.0"
     assert sample().obstacle(gunicorn) == says
@@ -95,7 +95,7 @@ def test_stack_gets_only_known_requests(gunicorn, method, path, answered):
     assert sample().refused(gunicorn, (), [Request("a", method, path)]) == why
 
 
-def test_it_is_not_profiled(gunicorn, refused):
+def test_old_stack_is_not_profiled(gunicorn, refused):
     says = "2016-gunicorn: profile doesn't support the stack of 2016"
     assert says in refused("profile", "2016-gunicorn")
 

@@ -1,4 +1,4 @@
-"""Tests of the setups in supervisor/conf.d, and of the search for their requirements."""
+"""Test the setups in supervisor/conf.d, and the search for their requirements."""
 
 import configparser
 import re
@@ -54,7 +54,7 @@ def test_websocket_setup_names_its_protocol():
     assert all({"sync-consumer", "json-consumer"} <= set(SETUPS[name].cannot) for name in DIALECTS)
 
 
-OVER_HTTP = "it is there for HTTP: the application that it serves answers no WebSockets"
+OVER_HTTP = "it only serves HTTP"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_every_django_asgi_setup_supports_hopless():
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A folder in which this machine has its commands (bin), servers (sbin) and peers, so far none."""
+    """Return a folder for this machine's commands (bin), servers (sbin) and peers. It is empty at first."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(needs, "SYSTEM", (str(tmp_path / "sbin"),))
     monkeypatch.setattr(needs, "ROOT", tmp_path)
@@ -165,7 +165,7 @@ def test_hopless_requirement_matches_its_package():
 
 
 def test_server_is_found_next_to_its_python(tmp_path):
-    """One of another Python would run the project in that Python."""
+    """A command of another Python would run the project in that Python."""
     assert missing() is None
     assert missing("gunicorn", "uvloop") is None
     said = "gunicorn is not installed: pip install gunicorn; waitress is not installed: pip install waitress"

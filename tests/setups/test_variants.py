@@ -1,4 +1,4 @@
-"""Tests of variants: their names, the setups that they change, and the environments that they create."""
+"""Test variants: their names, the setups that they change, and the environments that they create."""
 
 import json
 import os
@@ -26,7 +26,7 @@ NEWER = ("3.14", "3.13", "3.12")
 
 @pytest.fixture
 def study(tmp_path):
-    """A function: the file of a study of Gunicorn, and of a setup with a variant."""
+    """Return a function that returns the file of a study with Gunicorn and a setup with a variant."""
 
     def write(setup, variant="python=3.13"):
         file = tmp_path / "two.toml"
@@ -85,7 +85,7 @@ def test_variant_changes_only_setups_that_use_it(variant, used_by, unused_by):
     assert {name for name, why in unfit.items() if why is None} == {*used_by}
 
 
-def test_setup_that_does_not_use_its_variant_is_left_out(command, study):
+def test_setup_without_changes_is_omitted(command, study):
     code, printed, _ = command("run", study("uvicorn", "granian==2.7.9"), "--dry-run")
     assert code == 0
     assert "left out other: it doesn't use granian" in " ".join(printed.split())
@@ -98,7 +98,7 @@ def test_missing_python_is_left_out_of_a_study(command, study):
 
 
 def test_environment_of_the_sample_is_the_variants(monkeypatch, tmp_path):
-    """Simulated, as an installation takes seconds."""
+    """The installation is simulated, because it takes seconds."""
     made = []
 
     def make(python, found, extra, variants):
@@ -118,7 +118,7 @@ def test_environment_of_the_sample_is_the_variants(monkeypatch, tmp_path):
     assert hopless == {**plain, "HOPLESS": "1"}  # every environment of the sample has the package
 
 
-def test_study_with_all_its_setups_changed_keeps_its_baseline():
+def test_fully_changed_study_keeps_its_baseline():
     chosen = StudyOptions("first-look", setups="uvicorn", variants=("hopless", "Django==6.1.3")).study()
     assert [entry.label for entry in chosen.entries] == ["uvicorn", "uvicorn-hopless", "uvicorn-django-6.1.3"]
     assert chosen.baseline == "uvicorn"
@@ -135,14 +135,14 @@ def test_python_on_path_or_in_pyenv_is_found(tmp_path, monkeypatch, no_interpret
     )
     for program in (shim, older, newest, without_the_gil):
         program.parent.mkdir(parents=True)
-        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # pyenv's shims do not all work
+        program.write_text(f"#!/bin/sh\nexit {127 if program is shim else 0}\n")  # not all of pyenv's shims work
         program.chmod(0o755)
     assert [interpreters.find(version) for version in ("3.13", "3.13t")] == [newest, without_the_gil]
 
 
 @pytest.mark.exhaustive
 @pytest.mark.servers
-def test_another_release_of_a_server_runs_next_to_the_pinned_one(command, study, tmp_path):
+def test_other_release_runs_with_pinned_one(command, study, tmp_path):
     command("run", study("gunicorn", "gunicorn==23.0.0"), "--output", tmp_path / "run", "--ignore-busy")
     record = json.loads((tmp_path / "run/run.json").read_text())
     [environment] = record["environments"]
@@ -169,7 +169,7 @@ ALONE = "the project of django-bolt answers only GET / and GET /async/ and GET /
 
 
 @pytest.mark.parametrize(("path", "why"), [("/db", None), ("/async/", None), ("/json", ALONE), ("/db?a=1", ALONE)])
-def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
+def test_peer_gets_only_handled_requests(path, why):
     [bolt] = setups.find(["django-bolt"])
     assert sample().refused(bolt, (), [Request("GET", path=path)]) == why
 
@@ -177,7 +177,7 @@ def test_a_peer_is_asked_only_what_it_has_handlers_for(path, why):
 @pytest.mark.exhaustive
 @pytest.mark.servers
 @pytest.mark.parametrize("name", ["django-bolt", "caddysnake-wsgi", "caddysnake-asgi"])
-def test_a_server_of_newer_pythons_answers_as_the_others_do(command, name):
+def test_server_on_newer_python_answers_equally(command, name):
     need = name.removesuffix("-wsgi").removesuffix("-asgi")
     newer = next((version for version in NEWER if not interpreters.missing(version)), None)
     if missing_needs([need]) and newer is None:

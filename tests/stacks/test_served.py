@@ -1,4 +1,4 @@
-"""Tests of the installed stack of 2016 (``make stack-2016``). Without it, all tests are skipped."""
+"""Test the installed stack of 2016 (``make stack-2016``). Without it, all tests are skipped."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def test_old_stack_answers_on_loopback(name):
         assert all(part.charged for part in running.parts())
         folder = running.folder
     assert psutil.wait_procs(family, timeout=20)[1] == []
-    # asgi_ipc's memory has gone as well.
+    # asgi_ipc's shared memory was removed, too.
     assert [file.name for file in Path("/dev/shm").glob("*") if folder.name in file.name] == []
 
 

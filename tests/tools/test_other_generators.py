@@ -1,4 +1,4 @@
-"""Read the output of other load generators, and compare openloop with servers of known response times."""
+"""Test reading the output of other load generators, and openloop with servers of known response times."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_agreeing_tools_are_distinguished(p90, verdict):
     [
         ("vegeta,ab", "unknown load generator 'ab'. There are: h2load, k6, oha, vegeta"),
         ("vegeta", "vegeta is not on PATH; `make peers-generators` builds it"),
-        ("h2load", "h2load is not on PATH; Debian's nghttp2-client has it"),
+        ("h2load", "h2load is not on PATH; Debian's nghttp2-client contains it"),
     ],
 )
 def test_missing_tool_error(monkeypatch, names, says):
@@ -72,4 +72,4 @@ def test_openloop_reports_both_servers_truly():
     assert (ours.label, ours.dropped) == ("openloop", 0)
     assert ours.delay[50] >= other_generators.DELAY_MS - 1  # a timer of the server may be a millisecond early
     for p, truth in other_generators.TRUTH_MS.items():
-        assert ours.freeze[p] > 0.97 * truth  # and more on a busy machine
+        assert ours.freeze[p] > 0.97 * truth  # more on a busy machine

@@ -1,4 +1,4 @@
-"""`make outdated`, with registries of the test's own."""
+"""Test `make outdated` with separate registries."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def test_silent_registry_has_a_line():
 
 @pytest.mark.exhaustive  # pip asks for each package
 def test_outdated_package_has_a_row(tmp_path):
-    for name in ("django", "pip"):  # all that the index has
+    for name in ("django", "pip"):  # all files of the index
         (tmp_path / "index" / name).mkdir(parents=True)
         wheel = f"{name}-99.0-py3-none-any.whl"
         (tmp_path / "index" / name / "index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
@@ -41,7 +41,7 @@ def test_outdated_package_has_a_row(tmp_path):
     (tmp_path / "npm").chmod(0o755)
     _, *rows, last = printed((tmp_path / "index").as_uri(), PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert [row.split() for row in rows] == [
-        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # and not pip, which nothing names
+        ["requirements.txt", "Django", *rows[0].split()[2:3], "99.0"],  # without pip, because no file names it
         ["peers/ws/package.json", "ws", "8.1.0", "9.0.0"],
     ]
     assert last == "2 behind"

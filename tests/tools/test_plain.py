@@ -46,6 +46,11 @@ def test_folder_without_limit_fails(repository):
     assert "new has no limit; add one to plain.toml" in result.stderr
 
 
+def test_documentation_has_limit_of_words(repository):
+    result = check(repository, PLAIN * 6_000)
+    assert "the documentation has 36,001 words, and its limit is 35,000" in result.stderr
+
+
 def test_lower_replaces_only_high_limits(repository):
     check(repository, PLAIN, "--lower")
     assert (repository / "plain.toml").read_text() == '"." = 0.0\n"docs" = 0.0\n'

@@ -1,4 +1,4 @@
-"""The comparison of slices with single pieces."""
+"""Test the comparison of slices with single pieces."""
 
 from math import exp
 

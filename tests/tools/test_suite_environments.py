@@ -20,7 +20,7 @@ def environments(tmp_path, monkeypatch):
     return environments
 
 
-def test_threads_that_need_the_same_environment_create_it_once(environments, monkeypatch):
+def test_threads_share_a_new_environment(environments, monkeypatch):
     commands = []
     another_came = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The wheel, installed outside the repository."""
+"""Test the wheel, which is installed outside the repository."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory):
-    """An environment with the wheel, which finds the harness's dependencies in this one."""
+    """Return an environment with the wheel, which uses the harness's dependencies of this environment."""
     folder = tmp_path_factory.mktemp("installed")
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT)
@@ -55,5 +55,5 @@ def test_wheel_measures_a_project(venv, tmp_path):
     record = json.loads((found / "run.json").read_text())
     assert record["git"]["revision"] is None
     created = {folder.name for folder in (tmp_path / "cache" / "django-serving-benchmark").glob("*/")}
-    assert created <= {"overlays", "pycache"}  # neither the sample's servers nor Node
+    assert created <= {"overlays", "pycache"}  # without the sample's servers and Node
     assert not [*venv.glob("lib/*/site-packages/results")]

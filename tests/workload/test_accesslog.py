@@ -1,4 +1,4 @@
-"""Access logs of nginx, Apache and Gunicorn, made by hand."""
+"""Test access logs of nginx, Apache and Gunicorn that are written by hand."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ def line(request="GET / HTTP/1.1", status=200, second=0):
 
 
 def test_very_long_line_is_unknown(log):
-    with pytest.raises(UserError, match="line 1 is in no known format"):
+    with pytest.raises(UserError, match="line 1 is in an unknown format"):
         convert("log", log(line(f"GET /{'a' * 100_000} HTTP/1.1"), line()))
 
 
@@ -81,7 +81,7 @@ def test_requests_spread_over_their_second(log):
 
 
 def test_most_frequent_requests_are_kept(log):
-    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache and asks for the whole
+    partly = [line("GET /b", 304), line("GET /b", 206)]  # a load has no cache and requests the whole file
     found = convert("log", log(line("GET /a"), *partly, line("GET /c")), ConvertOptions(max_requests=2))
     assert requests(found) == [("GET", "/a", 1, 200), ("GET", "/b", 2, 200)]
     assert "1 left out to 1 rarer URL; --max-requests keeps more" in found.remarks
@@ -91,10 +91,10 @@ def test_most_frequent_requests_are_kept(log):
     ("lines", "says"),
     [
         (["", " "], r"access.log: an empty access log"),
-        (["INFO: started"], r"access.log: line 1 is in no known format \(common, combined, Gunicorn's default\)$"),
-        ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in no known format .*; --skip-unknown"),
-        ([line().replace("Nov", "Foo")], r"line 1 is in no known format"),
-        ([line().replace("21/", "31/")], r"line 1 is in no known format"),
+        (["INFO: started"], r"access.log: line 1 is in an unknown format \(common, combined, Gunicorn's default\)$"),
+        ([line(), "INFO", line(), "INFO", "INFO"], r"line 2 and 2 more are in an unknown format .*; --skip-unknown"),
+        ([line().replace("Nov", "Foo")], r"line 1 is in an unknown format"),
+        ([line().replace("21/", "31/")], r"line 1 is in an unknown format"),
         ([line("POST / HTTP/1.1")], r"contains no request that can be sent"),
     ],
 )
@@ -109,8 +109,8 @@ def test_unknown_lines_can_be_skipped(log):
     file.write_bytes(file.read_bytes() + line("GET /@ HTTP/1.1").encode().replace(b"@", b"\xff") + b"\n")
     found = convert("log", file, ConvertOptions(skip_unknown=True))
     assert requests(found) == [("GET", "/", 1, 200)]
-    assert "1 left out in no known format" in found.remarks
-    with pytest.raises(UserError, match="line 1 is in no known format"):
+    assert "1 left out in an unknown format" in found.remarks
+    with pytest.raises(UserError, match="line 1 is in an unknown format"):
         convert("log", log("INFO: started"), ConvertOptions(skip_unknown=True))
 
 

@@ -1,4 +1,4 @@
-"""Tests of conversations over WebSockets, also of a user's application. Invalid values are one-line errors."""
+"""Test conversations over WebSockets, also with a user's application. Invalid values are one-line errors."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def load(does="echo", talk=None, **options):
         ("echo", {"size": 0}, "a payload has from 1 to 1,000,000 bytes, not 0"),
     ],
 )
-def test_nonsense_is_refused(does, values, says):
+def test_invalid_log_is_refused(does, values, says):
     with pytest.raises(UserError, match=f"^{says}"):
         Conversation(does, **values)
 

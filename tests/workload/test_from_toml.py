@@ -1,4 +1,4 @@
-"""Tests of workload files and of the requests in a study: one request, several, a file, or a recording.
+"""Test workload files and the requests in a study: one request, several, a file, or a recording.
 
 Written files are read again, and errors contain the file and the key.
 """
@@ -72,8 +72,8 @@ def test_written_file_is_read_back(file, workload):
         ("[[requests]]\nbody = 'a'\nbody_base64 = 'YQ=='", r"body and body_base64 exclude each other"),
         ("[[requests]]\nbody_base64 = '!'", r"requests\[1\].body_base64: is not base64"),
         ("[[requests]]\nbody_file = 'none'", r"requests\[1\].body_file: none cannot be read: No such file"),
-        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: is 'now'; a number of 0 or more"),
-        ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a known key; did you mean weight"),
+        ("[[requests]]\nat = ['now']", r"requests\[1\].at\[1\]: is 'now'. A number of 0 or more"),
+        ("[[requests]]\nwieght = 1", r"requests\[1\].wieght: is not a known key. Did you mean weight"),
         ("[[requests", r"mine.toml: not valid TOML"),
     ],
 )
@@ -125,7 +125,10 @@ REPLAYED = "workload = 'recorded.toml'\npace = 'recorded'\n"
 
 @pytest.fixture
 def load(tmp_path):
-    """A function: the one test of a study whose table holds these lines, in a folder with a recorded workload."""
+    """Return a function that returns the only test of a study whose table has these lines.
+
+    The folder has a recorded workload.
+    """
     (tmp_path / "recorded.toml").write_text(WORKLOAD)
     (tmp_path / "plain.toml").write_text("[[requests]]\n")
     (tmp_path / "body.bin").write_bytes(b"\xff")
@@ -158,7 +161,7 @@ def test_replay_is_complete_in_run_record(load):
     assert test.pace.recorded == ((0, 0), (0.5, 0), (1, 1), (1.5, 0))
     assert (test.pace.speed, test.pace.rate, test.pace.duration_s) == (2, 2, 2)
     kept = study.from_dict(json.loads(json.dumps(found.to_dict())))
-    assert kept.tests[0].requests[1].body is None  # which its file has
+    assert kept.tests[0].requests[1].body is None  # its file contains this
     assert kept.with_bodies() == found
 
 
@@ -176,20 +179,20 @@ def test_moved_body_file_is_same_test(load, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "lines", "says"),
     [
-        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]; a list that is not empty"),
+        ("latency", EVENLY + "requests = []", r"mine.toml: tests.latency.requests: is \[\]. A list that is not empty"),
         ("latency", EVENLY + "requests = [{weight = 0}]", r"tests.latency.requests\[1\].weight: is 0"),
-        ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a known key; .*requests"),
+        ("latency", EVENLY + "requests = [{}]\npath = '/'", r"tests.latency.path: is not a known key. .*requests"),
         ("latency", EVENLY + "requests = [{}]\nworkload = 'a'", r"requests: can't be combined with workload"),
         ("latency", EVENLY + "workload = 'no.toml'", r"tests.latency.workload: no.toml cannot be read: No such file"),
-        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'; one of 'DELETE', 'GET'"),
+        ("latency", EVENLY + "method = 'BREW'", r"tests.latency.method: is 'BREW'. One of 'DELETE', 'GET'"),
         ("latency", EVENLY + 'path = "/a\\r\\nX: y"', r"tests.latency.path: .*percent-encoded"),
-        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a known key; .*pace"),
-        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'; 'even' or 'recorded' is needed"),
+        ("latency", EVENLY + "speed = 2", r"tests.latency.speed: is not a known key. .*pace"),
+        ("latency", EVENLY + "pace = 'fast'", r"tests.latency.pace: is 'fast'. 'even' or 'recorded' is needed"),
         ("latency", "pace = 'recorded'\nworkload = 'plain.toml'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", "pace = 'recorded'", r"pace: is 'recorded', but it was not recorded"),
         ("latency", EVENLY + REPLAYED, r"rate: is not a known key"),
-        ("latency", REPLAYED + "speed = -1", r"speed: is -1; a number above 0"),
-        ("throughput", REPLAYED, r"pace: is 'recorded'; 'even' is needed"),
+        ("latency", REPLAYED + "speed = -1", r"speed: is -1. A number above 0"),
+        ("throughput", REPLAYED, r"pace: is 'recorded'. 'even' is needed"),
     ],
 )
 def test_mistake_in_study_is_clear(load, kind, lines, says):

@@ -1,4 +1,4 @@
-"""The order of a mix: exact over its cycle, near to exact in any part of it, the same everywhere."""
+"""Test the order of a mix: it is exact over its cycle, almost exact in any part of it, and the same everywhere."""
 
 import itertools
 import random
@@ -32,7 +32,8 @@ def test_each_request_has_its_share(weights):
     share = [count / CYCLE for count in shares(weights, CYCLE)]
     for length, index in enumerate(itertools.islice(order(weights, 2), 5000), start=1):
         sent[index] += 1
-        # Each request is within one of its place on the way round; so the way is known to within their number.
+        # Each request is at most one place away from its exact position, so the error of a part is at most the number
+        # of requests.
         assert abs(sent[index] - length * share[index]) <= 1 + len(weights) * share[index] + 1e-9
 
 
@@ -45,7 +46,7 @@ def test_shares_are_whole_numbers(weights):
 
 def test_seed_determines_the_order():
     assert order([3, 2, 1], 1) == order([3, 2, 1], 1) != order([3, 2, 1], 2)
-    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # of any Python
+    assert order([3, 2, 1], 2016)[:12].tolist() == [2, 1, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0]  # for any version of Python
     assert order([5], 1).tolist() == [0]
 
 

@@ -1,4 +1,7 @@
-"""Tests of journeys from recordings: the content and the omissions of the file. (tests/engines runs them.)"""
+"""Test journeys from recordings: the content and the omissions of the file.
+
+tests/engines runs them.
+"""
 
 import ast
 import json
@@ -14,7 +17,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.fixture
 def journey_of(tmp_path):
-    """A function: the journey made of a file that holds this."""
+    """Return a function that returns the journey from a file with this content."""
 
     def make(values, name="shop.har", **options):
         file = tmp_path / name
@@ -28,7 +31,7 @@ def journey_of(tmp_path):
 
 @pytest.fixture
 def visit(journey_of, entry):
-    """A function: the journey of requests, each a path or what ``step`` takes."""
+    """Return a function that returns the journey of requests. Each is a path, or arguments of ``step``."""
 
     def step(number, path, method="GET", status=200, form=None, kind="", location="", at=None, headers=()):
         second = 2.0 * number if at is None else at
@@ -47,12 +50,12 @@ def visit(journey_of, entry):
 
 
 def post(path, form, location="", status=302, kind=""):
-    """A step that posts a form, and leads somewhere."""
+    """Return a step that posts a form and leads to another page."""
     return {"path": path, "method": "POST", "status": status, "form": form, "location": location, "kind": kind}
 
 
 def walk(found):
-    """The lines of what users do."""
+    """Return the lines about the users' steps."""
     return [line.strip() for line in found.text.partition("def walk(self) -> None:\n")[2].splitlines()]
 
 
@@ -95,7 +98,7 @@ def test_form_token_comes_from_page(visit):
     form = f"csrfmiddlewaretoken={token}&what=tea&with=milk&with=sugar"
     found = visit("/orders/new/", post("/orders/new/", form, "/orders/17/"), "/orders/17/", "/orders/17/edit/")
     assert walk(found) == [
-        "ids: dict[str, str] = {}  # what answers were the first to say",
+        "ids: dict[str, str] = {}  # identifiers from earlier answers",
         'page = self.get("/orders/new/", "/orders/new/")',
         "self.think()",
         "sent = self.post(",
@@ -144,10 +147,10 @@ def test_written_journey_has_no_secret(visit):
     assert "state=open" in found.text
     assert '"cvc": "REPLACED", "city": "Ely"' in found.text
     assert set(found.remarks) >= {
-        "2 left out that sign in, at /accounts/login/: their password isn't kept; "
-        "log users in with run --login /accounts/login/",
-        "headers not written, as they may be secret: Cookie, Authorization, X-CSRFToken",
-        "replaced by REPLACED, as it may be secret: field cvc, field code, part of a path; fill in the values",
+        "2 left out that sign in, at /accounts/login/, because their password isn't kept. "
+        "Log users in with run --login /accounts/login/",
+        "headers that aren't written, because they may be secret: Cookie, Authorization, X-CSRFToken",
+        "replaced by REPLACED, because it may be secret: field cvc, field code, part of a path; fill in the values",
     }
 
 
@@ -157,7 +160,7 @@ def test_recorded_text_is_never_executed(visit):
     tree = ast.parse(visit(*steps, name='"""import os.har').text)
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     assert {call.attr for call in calls if isinstance(call, ast.Attribute)} <= {"get", "post", "think"}
-    assert len(tree.body) == 4  # its docstring, two imports, the class
+    assert len(tree.body) == 4  # without its docstring, two imports and the class
     assert tree.body[-1].name == "ImportOs"
 
 
@@ -177,7 +180,7 @@ ONS = {
 def test_ons_requests_become_a_journey(journey_of, tmp_path):
     found = journey_of(ONS, "test_household.json")
     assert walk(found) == [
-        "ids: dict[str, str] = {}  # what answers were the first to say",
+        "ids: dict[str, str] = {}  # identifiers from earlier answers",
         'page = self.get("/people/", "/people/")',
         "self.think()",
         "sent = self.post(",
@@ -213,13 +216,13 @@ def test_ons_requests_become_a_journey(journey_of, tmp_path):
     ("requests", "says"),
     [
         ([], "requests: a list of requests is needed"),
-        (["GET /"], "request 1: is 'GET /'; a request is needed"),
-        ([{"method": "PUT", "url": "/"}], "request 1: method: is 'PUT'; GET or POST is needed"),
-        ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'; a path is needed"),
-        ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'; a path is needed"),
+        (["GET /"], "request 1: is 'GET /'. A request is needed"),
+        ([{"method": "PUT", "url": "/"}], "request 1: method: is 'PUT'. GET or POST is needed"),
+        ([{"method": "GET", "url": "people"}], "request 1: url: is 'people'. A path is needed"),
+        ([{"method": "GET", "url": "/{a b}/"}], "request 1: url: is '/{a b}/'. A path is needed"),
         ([{"method": "GET", "url": "/{id}/"}], "no earlier redirect_route defines {id}"),
         ([{"method": "GET", "url": "/", "data": {"a": 1}}], "request 1: data: is for a POST"),
-        ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}; a text"),
+        ([{"method": "POST", "url": "/", "data": {"a": {}}}], "request 1: data: a: is {}. A text"),
         ([{"method": "POST", "url": "/", "date": {}}], "request 1: 'date' is not a known key. Allowed: method"),
     ],
 )
@@ -234,7 +237,7 @@ def test_wrong_ons_file_is_refused(journey_of, requests, says):
     ("values", "options", "says"),
     [
         ({"a": 1}, {}, r"JSON, but not a HAR file: it has no log.entries"),
-        ("no", {}, r"shop.har: not JSON, so neither a HAR file nor ONS' requests"),
+        ("no", {}, r"shop.har: not JSON, so neither a HAR file nor requests of ONS"),
         (ONS, {"times": True}, r"work for a journey. Leave them out"),
         (ONS, {"hosts": ("a",)}, r"--host is for a HAR file"),
     ],
@@ -245,5 +248,5 @@ def test_other_recording_is_refused(journey_of, values, options, says):
 
 
 def test_empty_recording_is_refused(visit):
-    with pytest.raises(UserError, match=r"holds no step of a journey; requests to shop.example; 1 left out for static"):
+    with pytest.raises(UserError, match=r"no step of a journey; requests to shop.example; 1 left out for static"):
         visit("/a.css")

@@ -1,5 +1,7 @@
-"""Tests of requests, workloads, loads and users: invalid values are one-line errors, valid values are kept, and the due
-times are right."""
+"""Test requests, workloads, loads and users.
+
+Invalid values are one-line errors, valid values are kept, and due times are correct.
+"""
 
 import itertools
 import json
@@ -18,7 +20,7 @@ NOT_ENCODED = "^path: .*percent-encoded"
     [
         ({"name": ""}, r"^name: is ''"),
         ({"name": "a\nb"}, r"^name: "),
-        ({"method": "get"}, r"^method: is 'get'; allowed: GET, HEAD, POST"),
+        ({"method": "get"}, r"^method: is 'get'. Allowed: GET, HEAD, POST"),
         ({"method": "G\nT"}, r"^method: is 'G\\nT'"),
         ({"path": "async/"}, r"^path: is 'async/'; it must start with '/'"),
         ({"path": "/\r\n"}, NOT_ENCODED),
@@ -30,7 +32,7 @@ NOT_ENCODED = "^path: .*percent-encoded"
         ({"headers": (("X", "日"),)}, r"^headers: X: its value is not .*Latin-1 text$"),
         ({"headers": (("Content-Length", "3"),)}, r"^headers: Content-Length is set by the load generator"),
         ({"headers": (("Host", "a"), ("host", "b"))}, r"^headers: Host occurs twice"),
-        ({"weight": 0}, r"^weight: is 0; a number above 0"),
+        ({"weight": 0}, r"^weight: is 0. A number above 0"),
         ({"weight": -1}, r"^weight: is -1"),
         ({"weight": math.nan}, r"^weight: is nan"),
         ({"weight": math.inf}, r"^weight: is inf"),

@@ -1,4 +1,4 @@
-"""Tests of secrets in a recording, which must not reach the workload or the terminal."""
+"""Test secrets in a recording, which must not reach the workload or the terminal."""
 
 import json
 from urllib.parse import quote, unquote
@@ -14,13 +14,13 @@ FORM = [("Content-Type", "application/x-www-form-urlencoded")]
 RANDOM = "kX9fQ2mW7vB4nL1pR8sT"
 HEXADECIMAL = "9f86d081884c7d659a2feaa0c55ad015"
 UUID = "550e8400-e29b-41d4-a716-446655440000"
-# What opens a door, under names that are harmless elsewhere.
+# Secrets under names that are usually harmless.
 OPENS = [
     ("code", "4/0AX4XfWh"), ("code", "SplxlOBeZQ"), ("code", "123456"), ("state", "af0ifjsldkj"), ("pw", "hunter"),
     ("ticket", "ST-18-aA5Yu"), ("access", "eyJ0.eyJ1.x"), ("refresh", "r3fr3sh"), ("invite", UUID),
     ("inviteCode", "QX81ZZ"), ("security_code", "918273"), ("reset_key", "5xk-8c7e2"), ("userCode", "WDJB-MJ7T"),
 ]  # fmt: skip
-# Values that aren't secret, under the same names: words, small numbers.
+# Values under the same names that aren't secret: words and small numbers.
 HARMLESS = [
     ("code", "DE"), ("code", "404"), ("country_code", "DE"), ("state", "open"), ("state", "New South Wales"),
     ("state", "in_progress"), ("ticket", "1234"), ("ticket_id", "1234567"), ("access", "read-write"),
@@ -31,7 +31,7 @@ HARMLESS = [
 
 @pytest.fixture
 def converted(har, entry):
-    """A function: the one request that a recorded one became, and all that was written of it."""
+    """Return a function that returns the request for a recorded request, and all written text about it."""
 
     def convert_one(path="/", keep=Keep(), **recorded):  # noqa: B008 - it never changes
         file = har(entry(f"{SITE}{path}", **recorded))
@@ -60,7 +60,7 @@ def test_header_with_secret_name_is_dropped(converted, name):
     "value", [RANDOM, HEXADECIMAL, f"id {RANDOM}", f"{SITE}/?token=hunter2", "https://u:hunter2@a/"]
 )
 def test_header_with_secret_value_is_dropped(converted, value):
-    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # which is random, and needed
+    parts = ("Content-Type", f"multipart/form-data; boundary={RANDOM}")  # it is random and needed
     request, written = converted(headers=[("X-Thing", value), parts])
     assert request.headers == (parts,)
     assert "hunter2" not in written
@@ -80,7 +80,7 @@ def test_header_with_secret_value_is_dropped(converted, value):
         (f"/reset/MQ/{HEXADECIMAL}/", "/reset/MQ/REPLACED/"),
         ("/cart;jsessionid=1A2B/", "/cart;jsessionid=REPLACED/"),
         (f"/files/{RANDOM}.pdf", "/files/REPLACED.pdf"),
-        # A key is known by the door before it.
+        # A key is recognized by the part of the path before it.
         (f"/invite/{UUID}/", "/invite/REPLACED/"),
         (f"/teams/7/invitations/{UUID}/accept", "/teams/7/invitations/REPLACED/accept"),
         (f"/accept-invite?id={UUID}&page=2", "/accept-invite?id=REPLACED&page=2"),
@@ -199,7 +199,7 @@ def test_report_hides_secret_values(har, entry):
     remarks = convert("har", file).remarks
     assert remarks[2:] == (
         "dropped headers that may be secret: X-Auth-Token; --keep-header NAME keeps one",
-        "replaced by REPLACED, as it may be secret: field token, part of a path, field password; "
+        "replaced by REPLACED, because it may be secret: field token, part of a path, field password; "
         "--keep-field NAME keeps a field, and --keep-paths the paths",
         "kept headers: Accept, Content-Type",
         "kept query parameters and fields: page, size",
@@ -213,7 +213,7 @@ def test_field_can_be_kept_by_name(converted):
     assert request.headers == (("X-Auth-Token", "hunter2"), ("Referer", SITE))
     assert request.path == f"/{HEXADECIMAL}?token=hunter2&sid=REPLACED"
     said = "part of a path, field token, header X-Auth-Token; keep the file to yourself"
-    assert f"# kept though it may be secret: {said}" in written
+    assert f"# kept, although it may be secret: {said}" in written
 
 
 @pytest.mark.parametrize("keep", [Keep(headers=("X-Aut",)), Keep(fields=("tokn",))])
@@ -227,7 +227,7 @@ def test_users_of_urls_are_never_printed(har, entry):
     found = convert("har", file)
     assert "requests to shop.example" in found.remarks
     assert "hunter2" not in text(found, file)
-    with pytest.raises(UserError, match=r"no request to x. There are: shop.example, other.example$"):
+    with pytest.raises(UserError, match=r"no request to x. Its requests go to shop.example and other.example$"):
         convert("har", file, ConvertOptions(hosts=("u:hunter2@x",)))
     with pytest.raises(UserError, match="its URL cannot be read") as error:
         convert("har", har(entry("https://ada:hunter2@[shop/")))

@@ -28,12 +28,15 @@ def compare_runs(
     delta: float = DELTA,
     standings: tuple[Standings, Standings] = ({}, {}),
 ) -> list[Comparison]:
-    """Every label, test and metric of both runs; ``ratio`` is the mean after over the mean before."""
+    """Compare every label, test and metric of both runs.
+
+    ``ratio`` is the second run's mean divided by the first run's.
+    """
     first, second = Observations(before), Observations(after)
     both = set(second.cells())
     cells = [cell for cell in first.cells() if cell in both]
     pairs = [(_values(first.sample(*cell)), _values(second.sample(*cell))) for cell in cells]
-    # Compared with itself, a run is equal, even in bounds.
+    # A run that is compared with itself is equal, and so are its bounds.
     itself = all(trimmed.same(*pair) for pair in pairs)
     bounds = [(not itself and first.bounded(*cell), not itself and second.bounded(*cell)) for cell in cells]
     found = [opened(one, below, above) for one, (below, above) in zip(simultaneous(pairs), bounds, strict=True)]
@@ -59,10 +62,12 @@ def compare_runs(
 
 
 def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[Interval]:
-    """Intervals for the second mean minus the first of each pair of ordered samples, which hold together.
+    """Return intervals for the differences between the means of each pair of ordered samples.
 
-    A run compared with itself has no uncertainty. Otherwise as ``intervals.simultaneous``, with Yuen's standard error,
-    because the runs may be differently noisy; with few blocks Welch's t interval.
+    All intervals hold together.
+
+    A run compared with itself has no uncertainty. Otherwise the method is that of ``intervals.simultaneous``, but with
+    Yuen's standard error, because the noise of the runs may differ. With few blocks it is Welch's t interval.
     """
     if all(trimmed.same(*pair) for pair in pairs):
         return [_exactly(pair) for pair in pairs]
@@ -80,7 +85,7 @@ def _exactly(pair: Pair) -> Interval:
 
 
 def _apart(pair: Pair) -> float:
-    """The second median minus the first; not a number where neither is finite."""
+    """Return the second median minus the first, or NaN if neither is finite."""
     before, after = map(middle, pair)
     return nan if before == after == inf else after - before
 
@@ -115,12 +120,12 @@ def _of_welch(pair: Pair, errors: tuple[float, float], error: float) -> float:
 
 
 def _of_yuen(pair: Pair, cuts: tuple[int, int], errors: tuple[float, float], error: float) -> float:
-    """By simulation, with pairs of noise samples that differ as the two sides do."""
+    """Simulate pairs of noise samples that differ in size as the two sides do."""
     (first, first_error), (second, second_error) = (
         trimmed.of_noise(len(values), outside) for values, outside in zip(pair, cuts, strict=True)
     )
     scale, other = errors[0] / first_error.mean(), errors[1] / second_error.mean()
-    # Samples of one size are identical; shifted, they are independent.
+    # Samples of one size are identical. Shifted samples are independent.
     distance = scale * first - other * np.roll(second, 1)
     drawn_error = np.hypot(scale * first_error, other * np.roll(second_error, 1))
     return float(np.quantile(np.abs(distance) / drawn_error, 1 - error))

@@ -14,12 +14,12 @@ from loadtests.plan.kinds import Test
 from loadtests.plan.kinds.base import SUMMARISED
 from loadtests.records.run.run_record import RunRecord
 
-# Always changing, so not a property of the machine.
+# These always change, so they aren't properties of the machine.
 MOVING = ("mhz", "steal_s_since_boot")
 # The identity of a machine. The kernel and the governor are settings.
 IDENTITY = ("cpu", "architecture", "cores", "virtualization")
 MEMORY_TOLERANCE = 0.05  # because the kernel's own share varies
-# No parameters of the measurement, or compared elsewhere.
+# These aren't parameters of the measurement, or they are compared elsewhere.
 NOT_PARAMETERS = ("name", "title", "question", "entries", "tests")
 
 
@@ -34,7 +34,7 @@ class RunDifference:
 
 
 def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
-    """All differences between two runs, the machine first."""
+    """Return all differences between two runs. Those of the machine come first."""
     first, second = _facts(before), _facts(after)
     return [
         RunDifference(*key, first.get(key), second.get(key))
@@ -44,7 +44,7 @@ def differences(before: RunRecord, after: RunRecord) -> list[RunDifference]:
 
 
 def same_machine(before: RunRecord, after: RunRecord) -> bool:
-    """Whether processor, cores, memory and virtualization of all hosts are the same."""
+    """Return whether processor, cores, memory and virtualization of all hosts are the same."""
     services = [{one.service: one.machine for one in run.service_hosts} for run in (before, after)]
     if services[0].keys() != services[1].keys():
         return False
@@ -64,7 +64,7 @@ def _alike(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def _facts(run: RunRecord) -> dict[tuple[str, str], str]:
-    """Everything that could differ, as text, by kind and name."""
+    """Return all values that could differ, as text, by kind and name."""
     study, versions = run.study.to_dict(), dict(run.versions)
     packages, node_packages = versions.pop("packages", {}), versions.pop("node_packages", {})
     facts = {
@@ -93,7 +93,7 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _hosts(run: RunRecord) -> dict[str, str]:
-    """The machines of servers, generator and services."""
+    """Return the machines of servers, generator and services."""
     services = {
         name: value
         for one in run.service_hosts
@@ -119,7 +119,7 @@ def _hosts(run: RunRecord) -> dict[str, str]:
 def _revision(run: RunRecord) -> str:
     if not run.git.revision:
         return "not known"
-    # Two dirty trees differ, even from one revision.
+    # Two working trees with changes differ, even at the same revision.
     changed = f" with changes of {run.created}" if run.git.dirty else ""
     return f"{run.git.revision[:12]}{changed}"
 

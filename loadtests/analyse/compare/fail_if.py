@@ -16,7 +16,10 @@ RULE = re.compile(r"\s*(slower|faster|failures)\s*(?:>\s*(\d+(?:\.\d+)?)\s*%)?\s
 
 @dataclass(frozen=True)
 class Rule:
-    """A ``verdict`` by more than ``threshold`` (0.05 is 5%), or without a verdict this share of any failures."""
+    """A ``verdict`` that differs by more than ``threshold`` (0.05 is 5%).
+
+    Without a verdict, the threshold limits the share of failures.
+    """
 
     verdict: Verdict | None
     threshold: float
@@ -42,8 +45,8 @@ def parse(text: str) -> Rule:
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons that break the rule: significant, and beyond the threshold.
 
-    A setup that fails, loses messages or can't sustain the rate counts as slower by any threshold. Noise fails at most
-    5% of all runs, for any number of comparisons.
+    A setup that fails, loses messages or can't sustain the rate counts as slower, whatever the threshold is. Noise
+    fails at most 5% of all runs, for any number of comparisons.
     """
     return [one for one in comparisons if _breaks(rule, one)]
 
@@ -57,6 +60,6 @@ def _breaks(rule: Rule, one: Comparison) -> bool:
 
 
 def _change(one: Comparison) -> float:
-    """The change in the verdict's direction: half the throughput is 50% slower."""
+    """Return the change in the verdict's direction, such as 50% slower for half the throughput."""
     upwards = metric(one.metric).more_is_better == (one.verdict is Verdict.FASTER)
     return one.ratio - 1 if upwards else 1 - one.ratio

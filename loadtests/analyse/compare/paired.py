@@ -1,4 +1,4 @@
-"""Candidates against a baseline within each block, in one metric of one test: samples, noise, intervals."""
+"""Compare candidates with a baseline within each block: samples, noise and intervals of one metric of one test."""
 
 from __future__ import annotations
 
@@ -51,8 +51,11 @@ class Pair:
 
 
 class Row:
-    """All setups in one metric of one test: ``samples`` by label. The labels in ``baselines`` are one setup, whose two
-    values in a block are averaged. Lower ``bounds`` do not inform the noise: they are as even as the generator."""
+    """The values of all setups in one metric of one test: ``samples`` by label.
+
+    The labels in ``baselines`` are one setup, whose two values in a block are averaged. Lower ``bounds`` don't inform
+    the noise, because they vary only as much as the generator.
+    """
 
     def __init__(self, samples: Mapping[str, Sample], baselines: Sequence[str], bounds: Bounds | None = None) -> None:
         self.samples = samples
@@ -69,7 +72,7 @@ class Row:
         return np.nan if block in self.bounds.get(label, ()) else self.samples[label].get(block, np.nan)
 
     def against_baseline(self, candidate: str) -> Pair:
-        """The candidate over the baseline."""
+        """Return the candidate's value divided by the baseline's."""
         own = self.samples.get(candidate, {})
         found: dict[int, float] = {}
         shares: list[float] = []
@@ -87,7 +90,7 @@ class Row:
         )
 
     def between(self, one: str, other: str) -> Pair:
-        """The second label over the first."""
+        """Return the second label's value divided by the first label's."""
         below, above = self.samples.get(one, {}), self.samples.get(other, {})
         both = sorted(block for block in below.keys() & above.keys() if min(below[block], above[block]) < np.inf)
         ratios = tuple(above[block] - below[block] for block in both)
@@ -97,7 +100,7 @@ class Row:
         return any(block in self.bounds.get(label, ()) for block in blocks for label in labels)
 
     def _together(self, label: str, other: str, share: float) -> Noise | None:
-        """Return the noise of a difference of independent setups, with ``share`` of the other's variance."""
+        """Return the noise of the difference between independent setups, with a ``share`` of the other's variance."""
         own, further = self._noises.get(label), self._noises.get(other)
         if own is None or further is None:
             return None

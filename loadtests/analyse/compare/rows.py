@@ -14,7 +14,7 @@ from loadtests.formatting import bounded_ratio, series
 
 @dataclasses.dataclass(frozen=True)
 class ComparisonRow:
-    """One setup in one test and metric, on both sides. ``missing`` is the reason if there is no comparison."""
+    """A setup in one test and metric, on both sides. ``missing`` is the reason if there is no comparison."""
 
     label: str
     test: str

@@ -66,7 +66,7 @@ def _variants(results: Results) -> list[tuple[str, str]]:
 
 
 def _between(first: Run, second: Run, labels: list[str]) -> Compared:
-    """The same setups of two runs."""
+    """Compare the setups that two runs have in common."""
     before, after = Results(first), Results(second)
     _require(labels, before, first.path.name)
     _require(labels, after, second.path.name)
@@ -124,7 +124,7 @@ def _without_copy(results: Results) -> list[str]:
 
 
 def _left_out(before: Results, after: Results, alike: list[str]) -> list[str]:
-    """Setups and tests that are not in both runs, or not the same."""
+    """Return the setups and tests that aren't in both runs, or that differ."""
     labels = dict.fromkeys([*_without_copy(before), *_without_copy(after)])
     alone = [label for label in labels if not (label in before.labels and label in after.labels)]
     names = dict.fromkeys(test.name for results in (before, after) for test in results.tests)
@@ -150,7 +150,7 @@ def _name(run: Run, other: Run) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class _Side:
-    """A setup in a run; ``name`` is the side's name in messages."""
+    """A setup in a run. ``name`` is the name of the side in messages."""
 
     results: Results
     label: str

@@ -1,7 +1,7 @@
-"""Setups against the study's baseline: ratios, intervals, verdicts, and the machine's noise floor.
+"""Compare setups with the study's baseline: ratios, intervals, verdicts, and the machine's noise floor.
 
-Every comparison is a ratio within each block, so that drift between blocks cancels; the figure is the mean ratio. One
-call is one family: the intervals of all its comparisons hold together, so each further metric widens them all.
+Every comparison is a ratio within each block, so that drift between blocks cancels out. The figure is the mean ratio.
+The comparisons of one call are a family. Their intervals hold together, so each additional metric widens all of them.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Pairing:
     blocks: int  # in which both have a valid trial
     baseline_standing: Standing = SOUND
     candidate_standing: Standing = SOUND
-    at_least: bool = False  # the candidate's figure is a lower bound: the interval is open above
-    at_most: bool = False  # the baseline's figure is a lower bound: the interval is open below
+    at_least: bool = False  # the candidate's figure is a lower bound, so the interval has no upper end
+    at_most: bool = False  # the baseline's figure is a lower bound, so the interval has no lower end
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Pairing):
-    """A comparison. ``ratio`` is candidate over baseline, for all metrics.
+    """A comparison. ``ratio`` is the candidate's value divided by the baseline's, for all metrics.
 
     It is infinite (or 0) if the candidate (or the baseline) answered too few requests to reach the percentile, and NaN
     if neither reached it.
@@ -56,7 +56,7 @@ class Comparison(Pairing):
 
     @property
     def informative(self) -> bool:
-        """Whether a block has both, or the candidate's verdict needs no ratio."""
+        """Whether a block has both values, or the verdict doesn't need a ratio."""
         return self.blocks > 0 or self.verdict.above_ratios
 
 
@@ -72,12 +72,12 @@ class Estimate:
     high: float
     blocks: int
     method: str
-    at_least: bool = False  # a lower bound, as one of its blocks' is: the interval is open above
+    at_least: bool = False  # one of its blocks is a lower bound, so the interval has no upper end
 
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """The 95% interval of the ratio of two labels of one setup."""
+    """The 95% interval for the ratio between two labels of the same setup."""
 
     test: str
     metric: str
@@ -87,7 +87,10 @@ class NoiseFloor:
     blocks: int
 
     def covers(self, ratio: float) -> bool:
-        """Whether a ratio is within the floor. Which label came first is chance, so the floor is symmetric."""
+        """Return whether a ratio is within the floor.
+
+        The floor is symmetric, because the order of the labels is random.
+        """
         if not 0 < ratio < inf:
             return False
         if self.low <= 0 or self.high == inf:
@@ -97,7 +100,7 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class Family:
-    """The compared labels (without ``candidates``, all others), and the joint confidence of their intervals."""
+    """The compared labels (all others if ``candidates`` is empty), and the joint confidence of their intervals."""
 
     candidates: Collection[str] | None = None
     confidence: float = CONFIDENCE
@@ -155,7 +158,7 @@ def compare(
 def settle(
     pairing: Pairing, interval: Interval, delta: float, family: int, floor: NoiseFloor | None = None
 ) -> Comparison:
-    """The comparison that an interval of log ratios amounts to."""
+    """Convert an interval of log ratios to a comparison."""
     ratio, low, high = ratios(interval)
     metric = metric_of(pairing.metric)
     by_interval = verdict(low, high, delta, metric.more_is_better)
@@ -176,13 +179,16 @@ def settle(
 
 
 def noise_floors(observations: Iterable[Observation], baseline: str, aa: str) -> list[NoiseFloor]:
-    """The noise floor of every test and metric that the baseline has under both of its labels."""
+    """Return the noise floor of every test and metric in which the baseline ran under both labels."""
     rows = _rows(Observations(observations), baseline, aa)
     return [_floor(key, row, baseline, aa) for key, row in rows.items() if aa in row.samples]
 
 
 def estimates(observations: Iterable[Observation]) -> list[Estimate]:
-    """Every label by itself. These intervals include the drift that ratios cancel: they are not for comparing."""
+    """Estimate each label separately.
+
+    These intervals include the drift between blocks, so they aren't for comparisons.
+    """
     table = Observations(observations)
     found = []
     for test, metric, label in table.cells():
@@ -196,17 +202,17 @@ def estimates(observations: Iterable[Observation]) -> list[Estimate]:
 def widest_interval(comparisons: Sequence[Comparison]) -> float:
     """The widest interval, as plus or minus a share of the ratio, for ``run --precision 2%``.
 
-    Infinite with nothing to compare, while an interval is open, and with fewer than ``FIRST_LOOK`` blocks: intervals of
-    few blocks are narrow by chance now and then, and wrong just then.
+    It is infinite without comparisons, if an interval is open, or with fewer than ``FIRST_LOOK`` blocks, because the
+    intervals of few blocks are sometimes narrow by chance.
     """
     if any(one.blocks < FIRST_LOOK for one in comparisons):
         return inf
-    # That of a bound stays open.
+    # The interval of a bound stays open.
     return max((plus_minus(one.low, one.high) for one in comparisons if not (one.at_least or one.at_most)), default=inf)
 
 
 def ratios(interval: Interval) -> tuple[float, float, float]:
-    """Estimate, low and high back from logarithms; 0 and infinity where the interval is open."""
+    """Convert an estimate and its limits from logarithms. Open ends become 0 and infinity."""
     return _exp(interval.estimate), _exp(interval.low), _exp(interval.high)
 
 

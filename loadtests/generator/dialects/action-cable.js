@@ -47,7 +47,7 @@ function keyOf(/** @type {Client} */ { endpoint }) {
 }
 
 /**
- * Neither a payload nor a ping.
+ * This is neither a payload nor a ping.
  *
  * @type {Dialect['onMessage']}
  */

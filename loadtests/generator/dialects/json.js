@@ -1,4 +1,4 @@
-// As plain, but each message is a string of JSON. Nothing that is sent needs an escape.
+// Like plain, but each message is a JSON string. Sent payloads need no escapes.
 
 import { quoted } from '../websocket/bytes.js';
 import { dialect as plain } from './plain.js';

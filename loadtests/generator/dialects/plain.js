@@ -1,4 +1,4 @@
-// Payloads as they are, and three words: `joined`, `ok` and `full`.
+// Payloads without a wrapper, and three other messages: `joined`, `ok` and `full`.
 
 import { equals, quoted } from '../websocket/bytes.js';
 

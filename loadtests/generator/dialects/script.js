@@ -36,7 +36,7 @@ function withRoom(/** @type {Client} */ client, /** @type {string} */ text) {
   return text.replaceAll(ROOM, client.room);
 }
 
-/** Whether connections say which room they join. */
+/** Whether connections name the room that they join. */
 function separates(/** @type {Conversation} */ { prefix, script }) {
   return [prefix, ...(script?.first ?? [])].some((text) => text.includes(ROOM));
 }
@@ -72,7 +72,7 @@ function onMessage(client, data, start, end) {
   const isMatch = foundOwn >= 0 && message.toString('latin1', to, to + tail.length) === tail;
   if (isMine && client.endpoint === 'publish') {
     if (isMatch && message.toString('latin1', found, to) === client.payload) {
-      client.acknowledged(false); // the publisher is in the room, and receives it as well
+      client.acknowledged(false); // the publisher is in the room, and also receives the message
     }
   } else if (isMatch || !isMine) {
     client.isText = true;

@@ -22,7 +22,7 @@ const TAIL = '"]'.length;
 export const dialect = {
   subprotocols: () => [],
   path: () => '/socket.io/?EIO=4&transport=websocket',
-  onOpen: () => {}, // the server sends first
+  onOpen: () => {}, // the server sends the first message
   onMessage(client, data, start, end) {
     if (equals(data, start, end, PING)) {
       client.write('3');

@@ -64,13 +64,13 @@ class EventConnection extends HttpConnection {
     this.pauseMs = pauseMs;
   }
 
-  /** Only a socket of undici can pause. */
+  /** Only the sockets of undici can pause. */
   isAlone() {
     return false;
   }
 
   /**
-   * undici has a way to pause, which mixes up chunks that have come in part: so nothing comes while it rests.
+   * undici's own way to pause mixes up incomplete chunks, so the socket is paused instead.
    *
    * @param {Socket} socket
    */

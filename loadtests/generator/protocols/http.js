@@ -20,7 +20,7 @@ import { tlsOf } from '../tls.js';
 /** @import { Address, AnswerHandler, Connection, Job, Owner, Protocol, Request } from '../types.ts' */
 
 const STALE = 'x-stale';  // a header of views that answer with an old copy because the origin failed
-const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // even without a body
+const HAS_LENGTH = new Set(['POST', 'PUT', 'PATCH']); // also without a body
 const ENOUGH_CLOSED = 2; // if the server closes that often in a row, OneRequest sends the following requests
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nOK');
 
@@ -30,7 +30,7 @@ const connect = buildConnector({ timeout: 0 }); // timeouts are the owner's
 export const protocol = {
   exchange: (request, job) => new HttpExchange(request, job),
   connect: (job, owner) => new HttpConnection(job, owner),
-  // Whatever comes in is answered with the same bytes, without parsing it, so that this is never the limit.
+  // All input gets the same bytes as an answer, without parsing, so that this server is never the limit.
   answering: () => serve((socket) => socket.on('data', () => socket.write(ANSWER))),
 };
 
@@ -59,7 +59,7 @@ class HttpExchange extends Exchange {
     this.isLast = !job.keepAlive || closes;
     this.method = method;
     this.bytes = bytesOf(request, new URL(job.origin).host, this.isLast);
-    // After HEAD, or DELETE with a body, undici would close by itself: so `reset` is explicit.
+    // After HEAD, or DELETE with a body, undici would close the connection, so `reset` is explicit.
     /** @type {import('undici').Dispatcher.DispatchOptions} */
     this.request = { path, method, headers, body: decoded(body), reset: this.isLast };
     this.status = status;
@@ -75,11 +75,11 @@ export class HttpConnection {
   intended = 0;
   handedAt = 0;
   sentAt = 0;
-  status = 0; // until the head of the answer has come
+  status = 0; // until the head of the answer has arrived
   /** @type {string | number} */
   how = 0; // the status, or `stale`
   body = new ExpectedBody();
-  closedInARow = 0; // how often the server has closed the connection since it last kept it
+  closedInARow = 0; // how often in a row the server has closed the connection
   /** @type {Client | null} */
   client = null;
   /** @type {OneRequest | null} */
@@ -121,7 +121,7 @@ export class HttpConnection {
     client.on('disconnect', () => {
       this.open = false;
       if (this.busy && this.sentAt === 0) {
-        this.wasSent(); // closed before the request was written: undici opens it again
+        this.wasSent(); // closed before the request was written, so undici opens it again
       }
     });
     return client;
@@ -183,7 +183,7 @@ export class HttpConnection {
     this.closedInARow = closes ? this.closedInARow + 1 : 0;
   }
 
-  // Called by undici, and the last three also by OneRequest.
+  // Called by undici. OneRequest also calls the last three methods.
 
   onConnect() {
     if (this.sentAt === 0) {
@@ -238,7 +238,7 @@ export class HttpConnection {
 /** @param {Buffer[]} headers @param {string} name in lower case */
 function valueOf(headers, name) {
   for (let at = 0; at < headers.length; at += 2) {
-    // Most names have another length: hardly any is ever turned into a text.
+    // Most names have a different length, so few of them are converted to text.
     if (headers[at].length === name.length && headers[at].toString('latin1').toLowerCase() === name) {
       return headers[at + 1].toString('latin1');
     }

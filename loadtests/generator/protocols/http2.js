@@ -51,7 +51,7 @@ class Http2Exchange extends Exchange {
 }
 
 /**
- * The connections of a load: the shared one is opened when it is needed.
+ * The connections of a load. The shared connection is opened when it is needed.
  *
  * @implements {Pool}
  */
@@ -139,7 +139,7 @@ class Http2Stream {
       }
     });
     stream.on('close', () => {
-      // otherwise it has been answered, and another request may be in flight
+      // otherwise the request was answered, and another one may be in flight
       if (this.busy && this.stream === stream) {
         this.busy = false;
         const lost = Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' });
@@ -192,13 +192,13 @@ function open(job, counts) {
     }
   });
   session.once('remoteSettings', () => speaksHttp2.add(session));
-  session.on('error', () => {}); // its streams tell
+  session.on('error', () => {}); // its streams report this
   session.setTimeout(job.idleMs, () => session.close());
   session.on('goaway', () => session.close());
   return session;
 }
 
-/** A server of HTTP/2 without TLS in this process. */
+/** An HTTP/2 server without TLS in this process. */
 function answering() {
   const server = createServer((_, response) => response.end('OK'));
   return serve((socket) => server.emit('connection', socket));

@@ -1,5 +1,5 @@
-// A server within a process that answers at once and always well, in the dialect `plain`: for warm-ups and ceilings. It
-// checks no more than it must.
+// A server in this process that immediately sends correct answers in the dialect `plain`, for warm-ups and ceilings. It
+// checks as little as possible.
 
 import { serve } from '../loopback.js';
 import { CLOSE, TEXT } from './frames.js';
@@ -83,11 +83,11 @@ class Session {
   }
 
   /**
-   * Reads one frame, if it is whole.
+   * Read a frame if it is complete.
    *
    * @param {Buffer} data
    * @param {number} at
-   * @returns {number} its end, or -1
+   * @returns {number} its end, or -1 if it is incomplete
    */
   readFrame(data, at) {
     const short = (data[at + 1] ?? 0) & 0x7f;

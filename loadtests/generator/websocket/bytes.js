@@ -1,4 +1,4 @@
-// Comparisons of the bytes of a message.
+// Compare the bytes of a message.
 
 /** @param {Buffer} data @param {number} start @param {number} end @param {Buffer} expected */
 export function equals(data, start, end, expected) {
@@ -11,7 +11,7 @@ export function beginsWith(data, start, end, prefix) {
   return end - start >= length && data.compare(prefix, 0, length, start, start + length) === 0;
 }
 
-/** The bytes in the form for an error. */
+/** Return the bytes as text for an error. */
 export function quoted(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
   const text = JSON.stringify(data.toString('utf8', start, Math.min(end, start + 80)));
   return end - start > 80 ? `${text}...` : text;

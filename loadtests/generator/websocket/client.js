@@ -19,7 +19,7 @@ export class Client {
   memory = null; // the dialect's
   payload = ''; // sent last
   /** @type {((failure: Failure | null) => void)[]} */
-  waiting = []; // for the outcome of its opening
+  waiting = []; // gets the outcome of its opening
 
   /**
    * @param {Pool} pool
@@ -52,7 +52,7 @@ export class Client {
     }
   }
 
-  /** The outcome of its opening is known. */
+  /** Handle the outcome of its opening. */
   settle(/** @type {Failure | null} */ failure) {
     const { waiting } = this;
     this.waiting = [];
@@ -64,14 +64,14 @@ export class Client {
     this.wire?.send(this.pool.dialect.wrap(this, payload));
   }
 
-  /** Closes it at once, from this side: it is not lost. */
+  /** Close it immediately from this side. It doesn't count as lost. */
   destroy(failure = GIVEN_UP) {
     this.wire?.destroy();
     this.wire = null;
     this.settle(failure);
   }
 
-  /** Closes it properly; resolves when it is closed. */
+  /** Close it properly. Resolves when it is closed. */
   async close() {
     const { wire } = this;
     this.wire = null;
@@ -81,7 +81,7 @@ export class Client {
 
   // For subclasses.
 
-  /** Whether the payload of `lastRead` is meant for it, or in its room. */
+  /** Return whether the payload in `lastRead` is for this client or its room. */
   isMine() {
     return false;
   }
@@ -121,7 +121,7 @@ export class Client {
     this.wire?.send(text);
   }
 
-  /** It can receive. */
+  /** The client can receive messages. */
   ready() {
     if (!this.isReady) {
       this.isReady = true;
@@ -142,7 +142,7 @@ export class Client {
     this.onAcknowledged(full);
   }
 
-  /** The server sent what the dialect does not allow: the connection is over. */
+  /** The server sent something that the dialect doesn't allow, so the connection ends. */
   fail(/** @type {string} */ text) {
     this.wire?.fail({ kind: 'other', text });
   }

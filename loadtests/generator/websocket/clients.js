@@ -1,4 +1,4 @@
-// The WebSockets that messages are sent and received on.
+// The WebSockets that send and receive messages.
 
 import { nowMs } from '../clock.js';
 import { quoted } from './bytes.js';
@@ -11,7 +11,7 @@ import { lastRead } from './payload.js';
 
 /** A receiver of messages. A lost receiver that is opened again counts as another receiver. */
 class Receiver extends Client {
-  name = 0; // among the receivers
+  name = 0; // its place among the receivers
 
   ready() {
     this.name = this.isReady ? this.name : this.pool.receiversNamed++;
@@ -38,7 +38,7 @@ class Receiver extends Client {
   }
 }
 
-/** Whether the payload in `lastRead` was published in a client's room. */
+/** Return whether the payload in `lastRead` was published in a client's room. */
 function isOfRoom(/** @type {Client} */ { pool, room }) {
   return lastRead.isOurs && pool.roomOf(lastRead.stream) === room;
 }
@@ -57,9 +57,9 @@ export class ReceivingClient extends Receiver {
   }
 }
 
-/** One on which messages are sent that must come back, several at a time. */
+/** A WebSocket whose messages must come back. Several can be in flight. */
 export class EchoClient extends Receiver {
-  numbers = 0; // of measured messages
+  numbers = 0; // the number of measured messages
   unmeasured = 0; // counts down from -1
   /** @type {Map<number, EchoSender>} */
   underWay = new Map(); // by number, the oldest first
@@ -74,7 +74,7 @@ export class EchoClient extends Receiver {
     this.stream = stream;
   }
 
-  /** Sends the next message. @returns its number, which is negative if it isn't measured */
+  /** Send the next message. @returns its number, which is negative if it isn't measured */
   sendNext(/** @type {EchoSender} */ sender, /** @type {boolean} */ measured) {
     const number = measured ? this.numbers++ : --this.unmeasured;
     this.underWay.set(number, sender);
@@ -86,7 +86,7 @@ export class EchoClient extends Receiver {
   onPayload(data, start, end) {
     const at = nowMs();
     if (!this.pool.payloads.recognise(data, start, end)) {
-      this.underWay.values().next().value?.wasWrong(); // of a server that keeps their order it is the oldest
+      this.underWay.values().next().value?.wasWrong(); // if the server keeps their order, it is the oldest
     } else if (this.count(at)) {
       this.underWay.get(numberRead())?.succeeded(at);
     } else if (this.isMine()) {
@@ -110,9 +110,9 @@ function numberRead() {
   return lastRead.isMeasured ? lastRead.number : -lastRead.number;
 }
 
-/** One on which messages are published in a room, one at a time. It is to receive none. */
+/** A WebSocket that publishes messages in a room, one at a time. It must not receive any. */
 export class PublishingClient extends Client {
-  numbers = 0; // of measured messages
+  numbers = 0; // the number of measured messages
   unmeasured = 0;
   /** @type {PublishSender | null} */
   user = null;
@@ -128,7 +128,7 @@ export class PublishingClient extends Client {
     this.stream = stream;
   }
 
-  /** Sends the next message. @returns its number */
+  /** Send the next message. @returns its number */
   sendNext(/** @type {boolean} */ measured) {
     const number = measured ? this.numbers++ : this.unmeasured++;
     this.send(this.pool.payloads.write(this.stream, number, measured));

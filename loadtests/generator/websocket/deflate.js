@@ -1,4 +1,4 @@
-// Compression of messages, RFC 7692: each by itself, so that no connection keeps a window.
+// Compress messages (RFC 7692). Each message is compressed separately, so connections don't keep a window.
 
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 
@@ -6,7 +6,7 @@ import { LARGEST, Violation } from './frames.js';
 
 export const OFFER = 'permessage-deflate; client_no_context_takeover; server_no_context_takeover';
 
-const END = Buffer.from([0x00, 0x00, 0xff, 0xff]); // of each message, and never sent
+const END = Buffer.from([0x00, 0x00, 0xff, 0xff]); // the end of each compressed message, which is never sent
 const ALLOWED = /^(client_no_context_takeover|server_no_context_takeover|server_max_window_bits=("?)\d+\2)$/;
 
 /**

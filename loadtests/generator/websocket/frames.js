@@ -1,4 +1,4 @@
-// The framing of RFC 6455, section 5, as a client reads it and writes it.
+// The framing of RFC 6455, section 5, for a client.
 
 import { isUtf8 } from 'node:buffer';
 
@@ -9,16 +9,16 @@ export const PING = 9;
 export const PONG = 10;
 
 export const FIN = 0x80;
-export const RSV1 = 0x40; // of a message that is compressed (RFC 7692)
+export const RSV1 = 0x40; // the flag of a compressed message (RFC 7692)
 const RESERVED = 0x70;
 export const MASKED = 0x80;
 const MAX_CONTROL_BYTES = 125;
 
 /** The maximum size of a message in bytes. All sent messages are much shorter. */
 export const LARGEST = 64 << 20;
-const SHORT = 128;  // for fewer bytes, a loop is faster than a call
+const SHORT = 128;  // with fewer bytes, a loop is faster than a call
 
-/** The other side broke a rule of RFC 6455; `code` is what the connection is closed with. */
+/** The other side broke a rule of RFC 6455. The connection is closed with `code`. */
 export class Violation extends Error {
   constructor(/** @type {string} */ rule, code = 1002) {
     super(rule);
@@ -28,15 +28,15 @@ export class Violation extends Error {
 
 /**
  * @typedef {object} Listener of a reader; the bytes are good for the time of the call only
- * @property {(data: Buffer, start: number, end: number, isText: boolean) => void} onMessage a message, whole
+ * @property {(data: Buffer, start: number, end: number, isText: boolean) => void} onMessage gets a complete message
  * @property {(opcode: number, data: Buffer, start: number, end: number) => void} onControl
  */
 
-/** Reads the frames of one connection out of the pieces in which they come. A frame that comes whole is not copied. */
+/** Read the frames of one connection from pieces of data. A frame that arrives in one piece isn't copied. */
 export class FrameReader {
   stopped = false;
   /** @type {Buffer | null} */
-  parked = null; // the beginning of a frame, with room for as much of it as is known to come
+  parked = null; // the start of a frame, with space for as much of it as is known
   parkedBytes = 0;
   /** @type {Buffer[] | null} */
   fragments = null;  // the parts of an incomplete message
@@ -46,7 +46,7 @@ export class FrameReader {
 
   /**
    * @param {Listener} listener
-   * @param {((data: Buffer) => Buffer) | null} inflate of compressed messages; null: none may come
+   * @param {((data: Buffer) => Buffer) | null} inflate inflates compressed messages; null if they aren't allowed
    */
   constructor(listener, inflate) {
     this.listener = listener;
@@ -57,7 +57,7 @@ export class FrameReader {
     this.stopped = true;
   }
 
-  /** Reads a piece. Throws Violation. */
+  /** Read a piece. Throws Violation. */
   read(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {number} */ end) {
     while (at < end && !this.stopped) {
       if (this.parked !== null) {
@@ -89,7 +89,7 @@ export class FrameReader {
    * @param {Buffer} data
    * @param {number} at
    * @param {number} end
-   * @returns {number} how many bytes went in
+   * @returns {number} the number of copied bytes
    */
   fill(parked, data, at, end) {
     const taken = data.copy(parked, this.parkedBytes, at, end);
@@ -98,14 +98,14 @@ export class FrameReader {
       this.parked = null;
       const next = this.take(parked, 0, parked.length);
       if (next < 0) {
-        this.park(parked, 0, parked.length, -next); // that was its header
+        this.park(parked, 0, parked.length, -next); // only its header was known
       }
     }
     return taken;
   }
 
   /**
-   * Takes one frame.
+   * Handle one frame.
    *
    * @param {Buffer} data
    * @param {number} at
@@ -140,7 +140,7 @@ export class FrameReader {
       length = data.readUInt32BE(at + 2) * 2 ** 32 + data.readUInt32BE(at + 6);
     }
     if ((header === 4 && length < 126) || (header === 10 && length < 65536)) {
-      throw new Violation(`it wrote a length of ${length} in more bytes than that takes`);
+      throw new Violation(`it encoded a length of ${length} in more bytes than that takes`);
     }
     requireSize(length);
     const start = at + header;
@@ -166,7 +166,7 @@ export class FrameReader {
     }
     const compressed = reserved === RSV1 && this.inflate !== null && (opcode === TEXT || opcode === BINARY);
     if (reserved !== 0 && !compressed) {
-      throw new Violation('it set a reserved bit that nothing was agreed on');
+      throw new Violation('it set a reserved bit without an agreed extension');
     }
     if (opcode >= CLOSE) {
       if (!isLast) {
@@ -176,7 +176,7 @@ export class FrameReader {
     } else if (opcode === 0) {
       this.continued(isLast, data, start, end);
     } else if (this.fragments !== null) {
-      throw new Violation('it started a message within another');
+      throw new Violation('it started a message before the end of another one');
     } else if (isLast) {
       this.whole(opcode === TEXT, compressed, data, start, end);
     } else {
@@ -236,7 +236,7 @@ export function isValidText(data, start, end) {
       at++;
     }
     if (at === end) {
-      return true; // ASCII, as nearly all of it is
+      return true; // nearly all text is ASCII
     }
   }
   return isUtf8(data.subarray(start, end));

@@ -9,7 +9,7 @@ import { Violation } from './frames.js';
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** A server that answers, but does not open a WebSocket. */
+/** The server answered, but refused to open a WebSocket. */
 export class NotOpened extends Error {}
 
 export class Handshake {
@@ -27,7 +27,7 @@ export class Handshake {
       }
     };
     add('Host', new URL(origin).host);
-    add('Origin', origin); // as a page of that server would
+    add('Origin', origin); // like a page of that server
     lines.push('Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13');
     lines.push(`Sec-WebSocket-Key: ${this.key}`);
     if (subprotocols.length > 0) {
@@ -43,9 +43,9 @@ export class Handshake {
   }
 
   /**
-   * Checks the answer. Throws NotOpened for a refusal, and Violation.
+   * Check the answer. Throws NotOpened if the server refused, and Violation.
    *
-   * @param {string} head the answer's, without its last, empty line
+   * @param {string} head the head of the answer, without its empty last line
    * @returns {boolean} whether messages may be compressed
    */
   isCompressed(head) {
@@ -60,13 +60,13 @@ export class Handshake {
     const headers = byName(lines);
     const { subprotocols, compression } = this.target;
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Violation('its handshake has no header Upgrade: websocket');
+      throw new Violation('its answer to the handshake has no header Upgrade: websocket');
     }
     if (!/(^|,)\s*upgrade\s*(,|$)/i.test(headers.get('connection') ?? '')) {
-      throw new Violation('its handshake has no header Connection: Upgrade');
+      throw new Violation('its answer to the handshake has no header Connection: Upgrade');
     }
     if (headers.get('sec-websocket-accept') !== acceptOf(this.key)) {
-      throw new Violation('its handshake has not the Sec-WebSocket-Accept of the key it was sent');
+      throw new Violation('its answer to the handshake has the wrong Sec-WebSocket-Accept');
     }
     const chosen = headers.get('sec-websocket-protocol');
     if (subprotocols.length > 0 && !subprotocols.includes(chosen ?? '')) {

@@ -7,13 +7,13 @@ const DOT = 46;
 const ZERO = 48;
 
 /**
- * The last head that was read: whether it belongs to this load (otherwise the rest is undefined), whether it is of a
- * measured message, whether the payload is complete and unchanged, and its end.
+ * The last head that was read: whether it belongs to this load (otherwise the other fields are undefined), whether its
+ * message is measured, whether the payload is complete and unchanged, and where it ends.
  */
 export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 
 export class Payloads {
-  /** @param {number} size bytes of each; its head may be longer @param {string} token */
+  /** @param {number} size bytes of each payload; its head may be longer @param {string} token */
   constructor(size, token) {
     this.size = size;
     this.head = `${token}:`;
@@ -28,7 +28,7 @@ export class Payloads {
     return head + this.filling.slice(head.length);
   }
 
-  /** Whether the bytes start like a payload. If so, `lastRead` describes it. */
+  /** Return whether the bytes start like a payload. If so, `lastRead` describes it. */
   recognise(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
     const { token, size } = this;
     const streamAt = start + token.length;
@@ -56,7 +56,7 @@ export class Payloads {
   }
 }
 
-/** Whether the bytes there are these: for few of them sooner than by a call. */
+/** Return whether these bytes are at this place. For few bytes this is faster than a call. */
 function beginsWith(/** @type {Buffer} */ data, /** @type {number} */ at, /** @type {Buffer} */ bytes) {
   for (let k = 0; k < bytes.length; k++) {
     if (data[at + k] !== bytes[k]) {
@@ -66,13 +66,13 @@ function beginsWith(/** @type {Buffer} */ data, /** @type {number} */ at, /** @t
   return true;
 }
 
-let value = 0; // of the number that was read last
+let value = 0; // the end of the last number
 
 /**
  * @param {Buffer} data
  * @param {number} at
  * @param {number} end
- * @returns {number} the place of the byte after it; -2 without a number, or without such a byte
+ * @returns {number} the place of the byte after it, or -2 without a number or such a byte
  */
 function readNumber(data, at, end) {
   const start = at;

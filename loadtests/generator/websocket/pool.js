@@ -1,4 +1,4 @@
-// The WebSockets that are open for the whole of a load, and what becomes of them.
+// The WebSockets that are open for a whole load, and their outcomes.
 
 import { nowMs } from '../clock.js';
 import { Deliveries } from '../deliveries.js';
@@ -17,32 +17,32 @@ import { ConnectSender, EchoSender, PublishSender } from './senders.js';
 const AT_ONCE = 32;
 // An address has 28,232 ports for one destination by default, and some must remain for others.
 const PORTS = 20_000;
-const ADDRESSES = 8; // for connections that are opened one after the other: a port that was used rests a while
+const ADDRESSES = 8; // consecutive connections need it, because a used port isn't available for some time
 
 export class Pool {
   traffic = { sent: 0, received: 0 };
-  names = 0; // of clients in no room
+  names = 0; // the names of clients without a room
   receiversNamed = 0;
   /** @type {Client[]} */
   clients = [];
   /** @type {EchoClient[]} */
   echoing = [];
-  echoes = 0; // sent in an open loop
+  echoes = 0; // messages that were sent in an open loop
   /** @type {any[]} */
-  free = []; // what the next senders use: the client of one, or a client for each room
+  free = []; // the clients of the next senders: one client, or one for each room
   turns = 0; // of publishing
   connects = 0;
-  closing = 0; // of connections that are not in the pool
+  closing = 0; // the number of connections outside the pool
   /** @type {number[]} */
-  steps = []; // how many were open after each
+  steps = []; // the number of open clients after each step
   tried = 0;
   opened = 0;
   lost = 0;
   openingTimes = new Times();
   openedInMs = 0;
-  example = ''; // of a failure
+  example = ''; // the example of a failure
   /** @type {Traffic | null} */
-  trafficBefore = null;  // at the start of the measured time
+  trafficBefore = null;  // the traffic at the start of the measured time
   measuredTraffic = { sent: 0, received: 0 };
   closed = false;
 
@@ -86,7 +86,8 @@ export class Pool {
     clients.push(...this.receivers);
     let streams = 0;
     for (let k = 0; does === 'broadcast' && k < connections; k++) {
-      // Some dialects could publish in all rooms over one connection, but then not all setups would have equally many.
+      // Some dialects could publish in all rooms over one connection, but then setups would have different numbers of
+      // connections.
       const own = rooms.published.map((room, r) => new PublishingClient(this, room, clients.length + r, this.stream(streams++)));
       clients.push(...own);
       this.free.push(own);
@@ -99,7 +100,7 @@ export class Pool {
     this.free.reverse();
   }
 
-  /** Open all clients, or the clients of the next step. */
+  /** Open all clients, or those of the next step. */
   async step() {
     const begun = nowMs();
     const took = this.openedInMs;
@@ -120,7 +121,7 @@ export class Pool {
   }
 
   /**
-   * Open clients, a few at a time. If as many in a row fail, don't try the rest.
+   * Open clients, a few at a time. If that many in a row fail, don't try the rest.
    *
    * @param {Client[]} clients
    * @param {(ms: number) => void} onOpened gets the time to open one
@@ -156,7 +157,7 @@ export class Pool {
     });
   }
 
-  /** The other side ended a client that was open. */
+  /** The other side closed an open client. */
   onLost(/** @type {string} */ text) {
     if (!this.closed) {
       this.lost++;
@@ -172,17 +173,17 @@ export class Pool {
     return { ...server, path, headers: request.headers, ticket: conversation.script?.ticket };
   }
 
-  /** The k-th stream of this process. All streams of the load differ. */
+  /** Return the k-th stream of this process. No two streams of the load are the same. */
   stream(/** @type {number} */ k) {
     return 1 + this.index + k * this.processes;
   }
 
-  /** The name of a stream's room, if it belongs to this process. */
+  /** Return the name of a stream's room, if it belongs to this process. */
   roomOf(/** @type {number} */ stream) {
     return this.rooms.names[this.rooms.ofStream(stream)];
   }
 
-  /** The receivers in this process of messages in a stream. */
+  /** Return this process's receivers of a stream's messages. */
   receiversOf(/** @type {number} */ stream) {
     return this.rooms.receivers[this.rooms.ofStream(stream)];
   }
@@ -195,7 +196,7 @@ export class Pool {
     this.rooms.silent -= all ? 1 : 0;
   }
 
-  /** A name that no other room or client has. */
+  /** Return a unique name for a room or client. */
   nextName() {
     return `${this.id}x${this.names++}`;
   }
@@ -204,12 +205,12 @@ export class Pool {
     return this.turns++;
   }
 
-  /** The address that a client of the pool is opened from. */
+  /** Return the local address of a client in the pool. */
   addressOf(/** @type {number} */ place) {
     return this.address(Math.floor(place / PORTS));
   }
 
-  /** The address that the next connection is opened from that is not in the pool. */
+  /** Return the local address of the next connection outside the pool. */
   nextAddress() {
     return this.address(this.connects++ % ADDRESSES);
   }
@@ -234,12 +235,13 @@ export class Pool {
     return does === 'echo' ? new EchoSender(owner, this, own) : new PublishSender(owner, this, own);
   }
 
-  /** The client of the next message in an open loop. Clients take turns, independent of earlier messages. */
+  /** Return the client of the next message in an open loop. Clients take turns, independent of earlier messages. */
   nextEchoing() {
     return this.echoing[this.echoes++ % this.echoing.length];
   }
 
-  /** Traffic counts from the start of a measured slice, as do the sends that it is divided by: also while it settles. */
+  /** Traffic, and the number of sends for its mean, count from the start of a measured slice, including the time in
+   * which it settles. */
   begin(/** @type {Slice} */ { durationMs }) {
     this.rooms.begin(this.receivers);
     this.trafficBefore = durationMs > 0 ? { ...this.traffic } : null;

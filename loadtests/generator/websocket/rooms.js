@@ -1,9 +1,10 @@
-// The rooms that messages are published in, and who is in them.
+// The rooms in which messages are published, and their members.
 
 /** @import { Conversation, Job, Sends, Sent } from '../types.ts' */
 /** @import { ReceivingClient } from './clients.js' */
 
-/** Rooms of one process, with all who publish and receive there. A room is known by its place, and to the server by name. */
+/** The rooms of one process, with their publishers and receivers. In this process, a room is known by its place. The
+ * server knows its name. */
 export class Rooms {
   silent = 0; // other processes that may still send in this slice
 
@@ -11,27 +12,27 @@ export class Rooms {
   constructor({ index, processes }, { rooms, token }) {
     this.index = index;
     this.processes = processes;
-    // All loads have different rooms, because a server may remember the rooms of an earlier load.
+    // Each load has different rooms, because a server may remember the rooms of earlier loads.
     this.names = Array.from({ length: rooms }, (_, room) => `${this.prefix(token)}r${room}`);
     /** @type {ReceivingClient[][]} */
-    this.receivers = this.names.map(() => []);  // by room, the receivers that were open at the start of the slice
+    this.receivers = this.names.map(() => []);  // the receivers by room that were open at the start of the slice
   }
 
   prefix(/** @type {string} */ token) {
     return `${token}x${this.index}`;
   }
 
-  /** The names of the rooms that this process publishes in. */
+  /** Return the names of the rooms in which this process publishes. */
   get published() {
     return this.names;
   }
 
-  /** The room of the k-th receiver of this process. */
+  /** Return the room of this process's k-th receiver. */
   ofReceiver(/** @type {number} */ k) {
     return k % this.names.length;
   }
 
-  /** The room of a stream; -1: of another process. */
+  /** Return the room of a stream, or -1 if it belongs to another process. */
   ofStream(/** @type {number} */ stream) {
     const k = (stream - 1 - this.index) / this.processes;
     return Number.isInteger(k) ? k % this.names.length : -1;
@@ -47,14 +48,14 @@ export class Rooms {
     }
   }
 
-  /** A message was sent, `intended` for then; null: it was not sent on. */
+  /** A message was sent that was due at `intended`, or wasn't sent if this is null. */
   wasSent(/** @type {Sent} */ _sent) {}
 
   /**
    * Return the sends to forward to other processes.
    *
-   * @param {boolean} _all nothing more is sent in this slice
-   * @returns {Sends | null} null: nothing
+   * @param {boolean} _all whether nothing more is sent in this slice
+   * @returns {Sends | null} null if there are none
    */
   take(_all) {
     return null;
@@ -68,7 +69,7 @@ export class Rooms {
  */
 export class SharedRooms extends Rooms {
   /** @type {Sent[]} */
-  sends = []; // not yet passed on
+  sends = []; // not forwarded yet
   isAllPassedOn = true;
 
   prefix(/** @type {string} */ token) {

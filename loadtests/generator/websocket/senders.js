@@ -1,4 +1,4 @@
-// The connections that the engine sends on, over WebSockets.
+// The WebSockets on which the engine sends.
 
 import { nowMs } from '../clock.js';
 import { Client } from './client.js';
@@ -34,7 +34,7 @@ class Sender {
     this.busy = false;
   }
 
-  /** The message is sent now, or a connection for it starts to open. */
+  /** Handle that the message is sent, or that its connection starts to open. */
   wasSent() {
     this.sentAt = nowMs();
     this.owner.onSent(this, this.sentAt);
@@ -46,14 +46,14 @@ class Sender {
   }
 
   failed(/** @type {Failure} */ failure) {
-    if (this.busy) {  // otherwise it was given up earlier
+    if (this.busy) {  // otherwise the send was given up earlier
       this.busy = false;
       this.owner.onFailed(this, nowMs(), failure);
     }
   }
 }
 
-/** Each send is a new connection, which is closed when it is ready. */
+/** Each send opens a connection, which is closed when it is ready. */
 export class ConnectSender extends Sender {
   /** @type {Client | null} */
   client = null;
@@ -76,7 +76,7 @@ export class ConnectSender extends Sender {
     }, this.pool.nextAddress());
   }
 
-  /** Closes it properly, which is a part of what the slice takes. */
+  /** Close it properly. This is part of the slice. */
   async close(/** @type {Client} */ client) {
     this.pool.closing++;
     await client.close();
@@ -90,7 +90,7 @@ export class ConnectSender extends Sender {
   }
 }
 
-/** Each send is a message, on a client of the pool. One that was lost is opened again for it. */
+/** Each send is a message on a client of the pool. A lost client is opened again. */
 class MessageSender extends Sender {
   /** @type {EchoClient | PublishingClient | null} */
   client = null;
@@ -114,11 +114,12 @@ class MessageSender extends Sender {
     }
   }
 
-  /** Sends the message on its client, which is open. */
+  /** Send the message on its open client. */
   transmit() {}
 }
 
-/** Each send is a message that must come back: in a closed loop always on its own client, else on the next one. */
+/** Each send is a message that must come back. In a closed loop, it always uses its own client, otherwise the next
+ * client. */
 export class EchoSender extends MessageSender {
   /** @type {EchoClient | null} */
   client = null;
@@ -188,9 +189,9 @@ export class PublishSender extends MessageSender {
   client;
   /** @type {ReceivingClient[]} */
   receivers = []; // of the message
-  isExpected = false; // it is measured, and was sent
+  isExpected = false; // whether it is measured and was sent
 
-  /** @param {Owner} owner @param {Pool} pool @param {PublishingClient[]} clients one for each room */
+  /** @param {Owner} owner @param {Pool} pool @param {PublishingClient[]} clients one client for each room */
   constructor(owner, pool, clients) {
     super(owner, pool);
     this.clients = clients;
@@ -238,7 +239,7 @@ export class PublishSender extends MessageSender {
   onAcknowledged(/** @type {boolean} */ full) {
     if (this.busy && full) {
       this.withdraw();
-      this.failed({ kind: 'status', answered: true, text: 'full: the layer did not take it' });
+      this.failed({ kind: 'status', answered: true, text: 'full: the layer did not accept it' });
     } else if (this.busy) {
       this.succeeded(nowMs());
     }

@@ -1,4 +1,4 @@
-// One WebSocket on TCP: opened, spoken on, closed. Pings are answered here.
+// A WebSocket over TCP, from opening to closing. It answers pings.
 
 import { connect } from 'node:net';
 
@@ -18,11 +18,11 @@ const MEMORY = Buffer.allocUnsafeSlow(256 * 1024);
 const TICKET = '$TICKET'; // in the path
 const END_OF_HEAD = '\r\n\r\n';
 const LONGEST_HEAD = 16 * 1024;
-const CLOSED_WITHIN_MS = 2000; // else the connection is cut
+const CLOSED_WITHIN_MS = 2000; // otherwise the connection is cut
 
 /** @type {Record<string, string>} */
 const OWN_LIMITS = {
-  EMFILE: 'the generator may have no more files open: raise its limit (ulimit -n)',
+  EMFILE: 'the generator cannot open more files: raise its limit (ulimit -n)',
   EADDRNOTAVAIL: 'the generator has no port left for this server',
 };
 
@@ -34,18 +34,18 @@ const OVER = 2;
  * @typedef {object} Listener is called until the connection is closed from this side
  * @property {() => void} onOpen the handshake is done
  * @property {OnMessage} onMessage
- * @property {(failure: Failure) => void} onEnd it could not be opened, or the other side ended it; `answered` where that
- *   was an answer to the handshake
+ * @property {(failure: Failure) => void} onEnd called if it couldn't be opened, or if the other side closed it;
+ * `answered` if the failure is an answer to the handshake
  */
 
 export class Wire {
   state = OPENING;
-  head = ''; // of the answer to the handshake, as far as it has come
+  head = ''; // the received part of the answer to the handshake
   compressed = false;
 
   /**
    * @param {Target} target
-   * @param {string | undefined} localAddress undefined: any
+   * @param {string | undefined} localAddress undefined for any address
    * @param {Listener} listener
    */
   constructor(target, localAddress, listener) {
@@ -101,7 +101,7 @@ export class Wire {
     this.write(this.compressed ? frame(TEXT, deflate(text), masking, true) : frame(TEXT, text, masking));
   }
 
-  /** Closes it properly, and waits for the other side for a while. The listener is called no more. */
+  /** Close it properly, and wait some time for the other side. The listener isn't called any more. */
   async close() {
     if (this.state !== OPEN) {
       this.destroy();
@@ -112,14 +112,14 @@ export class Wire {
     await this.end();
   }
 
-  /** Waits until the other side has ended it too, for a while. */
+  /** Wait some time until the other side has closed it, too. */
   async end() {
     const timer = setTimeout(() => this.socket.destroy(), CLOSED_WITHIN_MS);
     await new Promise((resolve) => this.socket.once('close', resolve));
     clearTimeout(timer);
   }
 
-  /** Closes it at once. The listener is called no more. */
+  /** Close it immediately. The listener isn't called any more. */
   destroy() {
     this.state = OVER;
     this.reader.stop();
@@ -130,7 +130,7 @@ export class Wire {
     this.write(frame(CLOSE, Buffer.from([code >> 8, code & 0xff]), this.target.masking));
   }
 
-  /** It is over, by no fault of this side. */
+  /** The connection ended, and not because of this side. */
   fail(/** @type {Failure} */ failure) {
     if (this.state !== OVER) {
       this.destroy();
@@ -138,7 +138,7 @@ export class Wire {
     }
   }
 
-  /** Bytes have come into MEMORY. */
+  /** Handle bytes that arrived in MEMORY. */
   onBytes(/** @type {number} */ bytes) {
     this.target.traffic.received += bytes;
     readDelay.begin();
@@ -160,7 +160,7 @@ export class Wire {
     const end = this.head.indexOf(END_OF_HEAD, Math.max(0, before - END_OF_HEAD.length));
     if (end < 0) {
       if (this.head.length > LONGEST_HEAD) {
-        throw new Violation(`the head of its handshake is longer than ${LONGEST_HEAD} bytes`);
+        throw new Violation(`the head of its answer to the handshake is longer than ${LONGEST_HEAD} bytes`);
       }
       return;
     }
@@ -175,7 +175,7 @@ export class Wire {
     this.reader.read(MEMORY, end + END_OF_HEAD.length - before, bytes);
   }
 
-  /** Ends it for what the other side did. */
+  /** End it because of the other side's mistake. */
   refuse(/** @type {unknown} */ error) {
     if (error instanceof NotOpened) {
       this.fail({ kind: 'status', answered: true, text: error.message });
@@ -212,7 +212,7 @@ export class Wire {
     this.reader.stop();
     const code = end > start ? closeCode(data, start, end) : null;
     if (this.state !== OPEN) {
-      this.socket.end(); // its answer to ours
+      this.socket.end(); // the answer to our close frame
       return;
     }
     this.sendClose(code ?? 1000);
@@ -224,10 +224,10 @@ export class Wire {
   }
 }
 
-/** The code of a close frame. Throws Violation. */
+/** Return the code of a close frame. Throws Violation. */
 function closeCode(/** @type {Buffer} */ data, /** @type {number} */ start, /** @type {number} */ end) {
   if (end - start === 1) {
-    throw new Violation('it sent half a close code');
+    throw new Violation('it sent an incomplete close code');
   }
   const code = data.readUInt16BE(start);
   const standard = code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006;

@@ -1,10 +1,10 @@
-// Frames as they are written, RFC 6455, sections 5.2 and 5.3.
+// Write frames (RFC 6455, sections 5.2 and 5.3).
 
 import { randomFillSync } from 'node:crypto';
 
 import { FIN, MASKED, RSV1 } from './frames.js';
 
-const keys = Buffer.alloc(8192); // of masks, drawn many at a time
+const keys = Buffer.alloc(8192); // random bytes for many masks
 let keysUsed = keys.length;
 
 /**
@@ -12,7 +12,7 @@ let keysUsed = keys.length;
  *
  * @param {number} opcode
  * @param {string | Buffer} payload a string is ASCII
- * @param {boolean} masking false: a key of zeros, to measure the cost of masking
+ * @param {boolean} masking false for a key of zeros, to measure the cost of masking
  * @param {boolean} compressed
  */
 export function frame(opcode, payload, masking = true, compressed = false) {
@@ -27,7 +27,7 @@ export function frame(opcode, payload, masking = true, compressed = false) {
   return bytes;
 }
 
-/** A frame as a server sends it. */
+/** Create a frame of a server. */
 export function serverFrame(/** @type {number} */ opcode, /** @type {Buffer} */ payload) {
   return unmasked(FIN | opcode, payload, 0);
 }
@@ -35,7 +35,7 @@ export function serverFrame(/** @type {number} */ opcode, /** @type {Buffer} */ 
 /**
  * @param {number} first byte
  * @param {string | Buffer} payload
- * @param {number} keyBytes room for a key
+ * @param {number} keyBytes space for a key
  */
 function unmasked(first, payload, keyBytes) {
   const { length } = payload;
@@ -62,7 +62,7 @@ function unmasked(first, payload, keyBytes) {
 
 /**
  * @param {Buffer} bytes
- * @param {number} start of the payload, with room for the key before it
+ * @param {number} start the start of the payload, with space for the key before it
  */
 function mask(bytes, start) {
   if (keysUsed === keys.length) {

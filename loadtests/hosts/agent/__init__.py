@@ -1,1 +1,1 @@
-"""Runs on the machine of the servers, for as long as one SSH connection: ``python -m loadtests.hosts.agent.main``."""
+"""Run on the servers' machine for the time of one SSH connection: ``python -m loadtests.hosts.agent.main``."""

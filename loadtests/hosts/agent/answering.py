@@ -16,8 +16,8 @@ from loadtests.errors import NO_ROOM, UserError
 from loadtests.hosts import wire
 from loadtests.hosts.agent.calls import AgentCalls, value_of
 
-GIVEN_UP_S = 20.0  # after this time, the process exits and the guards end the rest
-MAX_WAITING = 16  # calls; a client sends one at a time
+GIVEN_UP_S = 20.0  # after this time, the process exits, and the guards end its children
+MAX_WAITING = 16  # the number of calls; a client sends one at a time
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 

@@ -1,6 +1,6 @@
 """The agent's methods. Their arguments and values are JSON.
 
-They do on the agent's machine the same work as ``loadtests.hosts.local`` does on this machine.
+They do the same work on the agent's machine as ``loadtests.hosts.local`` on this machine.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class AgentCalls:
         sample().prepare()
 
     def supervise(self, env: dict[str, str]) -> tuple[int, str]:
-        # Anyone who reaches the address could sign data for the project if the key were the published one.
+        # With the published key, anyone who reaches the address could sign data for the project.
         supervisor = self.host.supervise({**sample().environment, "SECRET_KEY": self._secret, **env})
         supervisor.__enter__()
         self._started += 1
@@ -112,7 +112,7 @@ class AgentCalls:
             supervisor.end()
 
     def usage(self, parts: list[Part], folder: str) -> dict[int, Usage]:
-        # The machine of a service also gets calls with the folder of the servers, which is on their machine.
+        # A service's machine also gets calls with the folder of the servers, which is on the servers' machine.
         own = [supervisor.folder for supervisor in self.supervisors.values()]
         return processes.snapshot(parts, Path(folder) if Path(folder) in own else None)
 

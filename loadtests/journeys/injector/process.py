@@ -3,7 +3,7 @@
 The engine ``locust`` starts one injector with ``python -m``. Several injectors are Locust workers
 (``loadtests.cluster``).
 
-The injector reads lines of JSON: its job (see ``loadtests.engines.locust``), the moment to ``start``, and possibly
+The injector reads lines of JSON: its job (see ``loadtests.engines.locust``), the moment to ``start``, and sometimes
 ``stop``. The moment is in seconds of ``time.monotonic``, which all processes of a machine share. It writes lines of
 JSON: ``ready``, ``held`` when all users have arrived, each ``second``, ``over``, and the ``result``. It ends when its
 standard input closes.

@@ -4,7 +4,8 @@ Adaptive estimates of a threshold are an old problem of psychophysics. This is Q
 Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
 - The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Only the
-  order of the slope is known in advance: 4 is a queue that is half empty at its capacity, and 256 is nearly a cliff.
+  order of the slope is known in advance: 4 means that the queue is half empty at the capacity, and 256 means nearly a
+  cliff.
 - The share rises until all requests are late. This happens at the rate of a server that never pauses, which overloaded
   probes show. This rate and the capacity therefore determine the slope, for any service times (heavy traffic: Kingman,
   *The single server queue in heavy traffic*, 1961). Real servers follow this only roughly.
@@ -27,18 +28,18 @@ from loadtests.measure.searches.judge import Judgement, Outcome, Tail
 
 Array = NDArray[np.float64]
 
-STEP = 0.004  # of the grid of rates, in logarithms
+STEP = 0.004  # the step of the grid of rates, in logarithms
 SLOPES = np.geomspace(4, 256, 10)
-SPEED_SD = 0.01  # of the machine's speed between probes
+SPEED_SD = 0.01  # the variation of the machine's speed between probes
 # SLOPE_SD is the uncertainty of a slope from an overload (a standard deviation of its logarithm). The number of answers
 # in an overload varies by VARIES times its square root, and the capacity may be higher than it shows by OVER. If it is
 # misleading, probes have to outweigh NEVER.
 SLOPE_SD, VARIES, OVER, NEVER = 0.4, 2.0, 0.05, 0.01
-MIN_ROOM = 0.02  # between capacity and speed, as a share
+MIN_ROOM = 0.02  # the distance between capacity and speed, as a share
 OVERLOADED = 0.9  # the maximum share of answered requests in an overload
-# times the allowed number; above it a queue grows, and its length depends on the duration of the probe
+# multiple of the allowed number above which a queue grows, so that its length depends on the probe's duration
 MAX_LATE = 10.0
-SINGLE = 0.5  # times the allowed number; fewer late requests may be single ones, which show less about clumps
+SINGLE = 0.5  # multiple of the allowed number below which late requests may be single, which shows little about clumps
 # The probability that a probe's outcome is wrong, if no limit on response times decided.
 WRONG, WRONG_IF_CLEAR = 0.15, 0.02
 NEAR = 0.35  # the distance of the capacity from the middle of the bracket, in logarithms

@@ -234,9 +234,7 @@ class CapacitySearch:
             longs += 1
 
     def _bracket(self) -> None:
-        """Set the highest rate near or below the capacity that passed a long probe, and the lowest rate above it that
-        failed.
-        """
+        """Set the highest rate near or below the capacity that passed a long probe, and the lowest failed one above."""
         passed = self._confirmed
         failed = [one.probe.rate for one in self._records if one.judgement.outcome is not Outcome.PASS]
         most = self._belief.capacity * (1 + ABOVE * self.plan.precision)

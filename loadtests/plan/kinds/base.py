@@ -233,8 +233,7 @@ class Test:
         )
 
     def sustained_rate(self, trial: Trial) -> float | None:
-        """Return the rate that a trial of ``ceiling_test`` shows the setup can sustain, in requests or messages sent
-        per second.
+        """Return the rate that a trial of ``ceiling_test`` sustained, in requests or messages sent per second.
 
         Returns:
             The rate, or None if it isn't known or too many requests failed.

@@ -40,7 +40,7 @@ class Broadcast(Talk):
     slice_grace_s = SLICE_GRACE_S
 
     receivers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that only receive.")] = 100
-    rooms: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Rooms that they are dealt out over.")] = 1
+    rooms: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="The number of their rooms.")] = 1
     publishers: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Connections that publish.")] = 1
 
     def __post_init__(self) -> None:
@@ -72,9 +72,7 @@ class Broadcast(Talk):
 
 
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
-    """Create a percentile metric of ``lag``, the delay of each delivery, or of ``last``, the delay of a message's last
-    one.
-    """
+    """Create a percentile metric of ``lag`` (the delay of each delivery) or ``last`` (of a message's last one)."""
     return percentile_of(
         LAG if prefix == "lag" else LAST,
         key,

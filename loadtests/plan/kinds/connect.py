@@ -1,4 +1,4 @@
-"""WebSockets that are opened and closed: how long until one is ready, and how many can be opened."""
+"""Open and close WebSockets: the time until one is ready, and the number that can be opened."""
 
 from __future__ import annotations
 

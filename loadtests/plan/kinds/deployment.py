@@ -34,7 +34,7 @@ WAYS = {
     "restart": "while it is restarted",
     "kill": "while a worker is killed",
 }
-AGAIN = 3  # seconds in a row; if at least this many at the end differ from before, the disturbance hasn't ended
+AGAIN = 3  # if this many seconds at the end differ from the usual ones, the disturbance hasn't ended
 QUICK_REQUESTS = (60, 20)
 OF_CLIENTS = ("keep-alive", "closing")
 HOW_CONNECTED = ("protocol", "clients", "resumption", "silent")  # not keys of this test: it uses both kinds of clients
@@ -42,7 +42,7 @@ LOSSES = ("refused", "reset", "502/503", "timed out", "other")
 Way = Annotated[
     Literal["reload", "max-requests", "restart", "kill"], Meta(description="The way to replace the server's processes.")
 ]
-Jitter = Annotated[Ordinal, Meta(description="With max-requests: up to how many more, at random.")]
+Jitter = Annotated[Ordinal, Meta(description="With max-requests: the maximum random number of additional requests.")]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Deploying(Requests):
 
     way: Way
     max_requests: Annotated[
-        Ordinal, Meta(description="With max-requests: the number of requests after which a worker is replaced.")
+        Ordinal, Meta(description="With max-requests: the number of requests until a worker is replaced.")
     ] = 250
     max_requests_jitter: Jitter = 100
 
@@ -151,7 +151,7 @@ def lost_by(result: Result, client: str) -> int:
 
 
 def disturbed_s(trial: Trial) -> float | None:
-    """Return the number of seconds that differ from the usual ones, counted from the start of the replacement.
+    """Return the number of seconds from the start of the replacement that differ from the usual ones.
 
     Returns:
         The seconds. Infinity if the disturbance hadn't ended by the end. None if the setup didn't hold the rate before

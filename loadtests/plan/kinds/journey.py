@@ -12,8 +12,8 @@ from loadtests.plan.times import ANSWERS, of_method
 from loadtests.records import Trial
 
 # The time of one journey and the think time after it. The first user starts again when the last one arrives, so
-# journeys end evenly over time. After a shorter ramp they end in bunches, and the number in a time window depends on
-# chance.
+# journeys end evenly over time. After a shorter ramp, many journeys end at the same time, and the number in a time
+# window depends on chance.
 RAMP_S = 13.0
 
 

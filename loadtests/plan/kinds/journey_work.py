@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 DEFAULT_JOURNEY = "questionnaire"
-REQUESTS, THINKS = 18.5, 7.75  # averages of that journey: three in four users get the page about their employer
+REQUESTS, THINKS = 18.5, 7.75  # averages of the questionnaire: three in four users get the page about their employer
 MAX_BYTES = 10_000_000  # of a journey's file
 QUICKER = 20.0  # the speed-up of users' thinking in a quick test, so that some users finish
 
@@ -46,14 +46,14 @@ class JourneyWork(Work):
         file_digest: The digest of that file.
         path: The path of the application's first page.
         think_s: The shortest and the longest think time.
-        injectors: The number of processes that share the users.
+        injectors: Processes that share the users.
         sign_in: The way in which each user logs in at the start of a journey, if any.
     """
 
     can_interleave = False
     has_load_curve = True
 
-    journey: Annotated[str, Meta(description="A journey that ships, or a file with one.")] = DEFAULT_JOURNEY
+    journey: Annotated[str, Meta(description="The name of an included journey, or a journey's file.")] = DEFAULT_JOURNEY
     file_digest: str | None = dataclasses.field(default=None, metadata={"key": None})
     path: str = dataclasses.field(metadata={"key": None})
     think_s: tuple[Amount, Amount] = dataclasses.field(metadata={"key": None})
@@ -73,11 +73,11 @@ class JourneyWork(Work):
         journey = _journey(values["journey"], place)
         path = path_of(_file(journey)) if values["path"] is None else values["path"]
         if not _begins(path):
-            raise ValueError(f"path: is {path!r}; must be the path of the application, with / at both ends")
+            raise ValueError(f"path: is {path!r}. It must be the path of the application, with / at both ends")
         think = values["think"]
         ends = [think, think] if isinstance(think, float) else think
         if len(ends) != 2:
-            raise ValueError(f"think: contains {len(ends)}; must be a duration or two durations, such as ['1s', '2s']")
+            raise ValueError(f"think: contains {len(ends)}. It must be one duration or two, such as ['1s', '2s']")
         if ends[0] > ends[1]:
             raise ValueError(f"think: is from {ends[0]:g} to {ends[1]:g} s. Write the shorter time first")
         return cls(

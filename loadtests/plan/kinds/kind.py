@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 WARMUP_S = 2.0
 
 Warmup = Annotated[
-    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="The time to send load before it counts.")
+    float, Meta(ge=0, le=LONGEST_S, extra={"duration": True}, description="The time of load before the measurement.")
 ]
 Percentiles = Annotated[
     tuple[Literal["p50", "p95", "p99"], ...],
-    Meta(description="The percentiles that verdicts are given on; the kind's own by default."),
+    Meta(description="The percentiles with verdicts. The default is the kind's own."),
 ]
 Answers = Annotated[
     tuple[Literal["open", "opened/1,000 requests", "left", "too many clients"], ...],
@@ -83,22 +83,22 @@ class Kind:
     metrics: tuple[Metric, ...] = ()
     supporting_metrics: tuple[Metric, ...] = ()
     further_metrics: tuple[Metric, ...] = ()
-    """Metrics of another cost unit that its trials have as well."""
+    """Metrics of another cost unit that its trials also have."""
     has_metric: Callable[[Test, Metric], bool] = lambda test, metric: True
-    """Whether its trials have a metric that is of the cost unit, where not all do."""
+    """Whether its trials have a metric with this cost unit. Not all trials do."""
     cost_unit: CostUnit = REQUESTS
     load_unit: str = "request"
     time_name: str = "response time"
     timed_unit: str = ""
     defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     in_one_piece: bool = False
-    """Whether its load is never made in slices, nor shorter with ``--quick``."""
+    """Whether its load is never sent in slices, and not shortened by ``--quick``."""
     allowed_failures: float = MAX_ERRORS
     """The share of its requests, 0 to 1, that may fail without any doubt about its figures."""
     why_unknown: Callable[[Trial], str] | None = None
     """Returns why a valid trial lacks the decisive metric."""
     ceiling: Kind | None = None
-    """The kind that finds the ceiling of a rate that is left to the run; without it, this one."""
+    """The kind that finds the ceiling if the run finds the rate. The default is this kind."""
     ceiling_metric: Metric | None = None
     """The rate that a setup sustains in a search for the ceiling. The default is the rate of answers."""
 
@@ -108,11 +108,11 @@ class Kind:
     def keys(self, values: Mapping[str, Any]) -> Keys:
         """Return the keys of a TOML table with these values, with their types and defaults."""
         common: Keys = {
-            "kind": (Annotated[str, Meta(description="The kind of test; the test's name by default.")], self.name),
-            "engine": (Annotated[str, Meta(description="The program that makes the load.")], DEFAULT_ENGINE),
+            "kind": (Annotated[str, Meta(description="The kind of test. The default is the test's name.")], self.name),
+            "engine": (Annotated[str, Meta(description="The program that generates the load.")], DEFAULT_ENGINE),
             "warmup": (Warmup, WARMUP_S),
             "services": (Annotated[tuple[str, ...], Meta(description="Supporting services to run.")], ()),
-            "recipe": (Annotated[str, Meta(description="The origin's recipe: a name, or a file.")], ""),
+            "recipe": (Annotated[str, Meta(description="The origin's recipe: a name or a file.")], ""),
             "percentiles": (Percentiles, ()),
             "answers": (Answers, ()),
         }

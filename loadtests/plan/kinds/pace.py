@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 # The times of a test with --quick, in seconds.
 QUICK = {"duration_s": 3.0, "probe_s": 1.0, "confirm_s": 3.0}
-LONGER_QUICK = {"duration_s": 6.0}  # if something happens several times in a test, or in its middle
+LONGER_QUICK = {"duration_s": 6.0}  # for tests in which something happens several times or in the middle
 UNKNOWN_RATE = 1.0  # a placeholder for a rate that isn't known yet
 
 Rate = Annotated[Positive, Meta(description="The number of sends per second.")]
 Arrivals = Annotated[
-    Literal["random", "even"], Meta(description="When they are due: at random moments (Poisson), or at even ones.")
+    Literal["random", "even"], Meta(description="Their due times: at random moments (Poisson) or at even intervals.")
 ]
 Length = Annotated[Duration, Meta(description="The measured time.")]
 
@@ -275,7 +275,7 @@ class ClosedLoopOver(ClosedLoop):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Hold(TimedPace):
-    """Hold connections without sending at a rate."""
+    """Hold connections without sending messages."""
 
     compared = ("duration_s",)
 
@@ -290,5 +290,5 @@ class Hold(TimedPace):
 
 
 def moments(arrivals: str) -> str:
-    """Describe random send times. Even ones need no description."""
+    """Describe random send times. Even times need no description."""
     return ", at random moments" if arrivals == "random" else ""

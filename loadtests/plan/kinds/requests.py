@@ -35,9 +35,9 @@ Clients = Annotated[
     Literal["keep-alive", "closing"],
     Meta(description="Whether clients keep connections, or open one for each request."),
 ]
-Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session where the server can.")]
+Resumption = Annotated[bool, Meta(description="Whether a new connection resumes a TLS session if possible.")]
 Silent = Annotated[
-    int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of further connections that send nothing.")
+    int, Meta(ge=0, le=MAX_CONNECTIONS, description="The number of additional connections that send nothing.")
 ]
 Waits = Annotated[bool, Meta(description="Whether the views wait on purpose, so full cores aren't expected.")]
 _WAITING_PATHS = ("/wait", "/async/wait")  # in the sample project, in addition to the paths that fetch
@@ -118,7 +118,7 @@ class Requests(Work):
         return frozenset({HTTP, self.protocol, *("head" for request in self.requests if request.method == "HEAD")})
 
     def needs_memory_at_rest(self, services: Sequence[str]) -> bool:
-        return ORIGIN in services  # for the memory of a request that waits for the origin
+        return ORIGIN in services  # needed for the memory of a request that waits for the origin
 
     def load(self, pace: Pace, fields: dict[str, Any]) -> Load:
         return Load(**fields, protocol=self.protocol, resumption=self.resumption, silent=self.silent)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from loadtests.plan.kinds.work import Work
 
 # The average effort of a simulated search, used only to estimate its duration.
-SHORT_LASTS = 1.4  # times ``probe_s``: the mean of the short probes, because bisecting probes are longer
-PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # short and long probes, with a final ratio of 3% and of 10%
+SHORT_LASTS = 1.4  # mean duration of short probes, as a multiple of ``probe_s``: bisecting probes are longer
+PROBES_FINE, PROBES_COARSE = (11, 3), (7, 2)  # numbers of short and long probes for a final ratio of 3% and of 10%
 COARSE = 0.06
 BETWEEN_S = 1.0  # the pause between probes, until the generator is ready
 
@@ -49,10 +49,10 @@ class Search(Pace):
     def __post_init__(self) -> None:
         least, most = self.rates
         if self.max_rate > most:
-            raise ValueError(f"max_rate: is {self.max_rate:g}; must be at most {most:,.0f}")
+            raise ValueError(f"max_rate: is {self.max_rate:g}. It must be at most {most:,.0f}")
         if not least <= self.start_rate <= self.max_rate:
-            allowed = f"must be from {least:g} to max_rate ({self.max_rate:g})"
-            raise ValueError(f"start_rate: is {self.start_rate:g}; {allowed}")
+            allowed = f"It must be from {least:g} to max_rate ({self.max_rate:g})"
+            raise ValueError(f"start_rate: is {self.start_rate:g}. {allowed}")
 
     @property
     def rates(self) -> tuple[float, float]:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     from loadtests.plan.fields import TablePlace
 
-LONGEST_S = 10.0  # of a stream: every setup answers one before its trial
-ENDINGS = "/events/ended"  # returns the views that have ended
+LONGEST_S = 10.0  # path and checks of a stream that every setup must answer before its trial
+ENDINGS = "/events/ended"  # path that returns the ended views
 LARGEST = 1024 * 1024  # bytes of an event
 MORE_S = 2.0  # grace period after the length of a stream, for late streams
-PROBE_GRACE_S = 1.0  # after a probe; a stream without an event by then counts as unanswered
+PROBE_GRACE_S = 1.0  # time after a probe; a stream without an event then counts as unanswered
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,14 +54,14 @@ class Streaming(Work):
     can_interleave = False
     terms = OF_STREAMS
 
-    path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that streams events.")] = "/either/events"
+    path: Annotated[str, Meta(pattern=r"^/", description="The endpoint that sends the events.")] = "/either/events"
     events: Annotated[Ordinal, Meta(description="Events of a stream.")] = 40
-    every_s: Annotated[Duration, Meta(description="From one event to the next.")] = 0.05
+    every_s: Annotated[Duration, Meta(description="The time between two events.")] = 0.05
     meanwhile: Annotated[str, Meta(pattern=r"^/", description="The path of the other requests.")] = "/"
-    leave_s: Annotated[Duration | None, Meta(description="The time after which each client leaves.")] = None
-    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Further streams at once, read slowly.")] = 0
-    pause_s: Annotated[Duration, Meta(description="The time that their clients read nothing.")] = 4.0
-    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of their events.")] = 256 * 1024
+    leave_s: Annotated[Duration | None, Meta(description="The time until each client leaves.")] = None
+    slow: Annotated[int, Meta(ge=0, le=MAX_CONNECTIONS, description="Additional streams that are read slowly.")] = 0
+    pause_s: Annotated[Duration, Meta(description="The time in which their clients read nothing.")] = 4.0
+    size: Annotated[int, Meta(ge=1, le=LARGEST, description="The bytes of an event in these streams.")] = 256 * 1024
 
     @classmethod
     def from_keys(cls, values: Mapping[str, Any], place: TablePlace) -> Self:
@@ -147,7 +147,7 @@ class MeanwhileRate(FixedRate):
     streams: Annotated[int, Meta(ge=1, le=MAX_CONNECTIONS, description="Streams at once.")] = 100
 
     compared = (*FixedRate.compared, "streams")
-    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams of half the length
+    quick_times: ClassVar[dict[str, float]] = {"duration_s": 4.0}  # several streams take half the length
 
     def load(self, seed: int) -> dict[str, Any]:
         return {**super().load(seed), "streams": self.streams}
@@ -169,7 +169,7 @@ class StreamSearch(Search):
 
     @property
     def probes(self) -> tuple[int, int]:
-        return 9, 4  # as measured: the p99 of so few requests varies more than in the simulation
+        return 9, 4  # a measured value, because the p99 of so few requests varies more than in the simulation
 
     @property
     def seconds(self) -> float:
@@ -185,7 +185,8 @@ class StreamSearch(Search):
     def plan(self, work: Work, counts: str, unit: str) -> tuple[Objective, SearchPlan]:
         assert isinstance(work, Streaming)
         objective, plan = super().plan(work, counts, unit)
-        # All streams have started only after the length of one. Other requests have the same rate in every probe.
+        # All streams have started only after the length of one stream. Other requests have the same rate in every
+        # probe.
         short_s = max(self.probe_s, 2 * work.length_s)
         needed = max((requests_needed(limit.percentile) for limit in objective.limits if not limit.of), default=0)
         long_s = max(self.confirm_s, short_s, needed / self.rate)

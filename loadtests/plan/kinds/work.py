@@ -17,7 +17,7 @@ from loadtests.workload import Load, Request, SignIn
 if TYPE_CHECKING:
     from typing import Self
 
-CEILING_CONNECTIONS = 16  # enough to saturate every setup that fewer connections saturate
+CEILING_CONNECTIONS = 16  # more connections don't saturate further setups
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Work(Fields):
     deployment: ClassVar[str] = ""  # a value of WAYS in kinds/deployment.py: how the server is replaced under load
     knobs: ClassVar[tuple[tuple[str, str], ...]] = ()  # the knobs to start setups with
     slice_grace_s: ClassVar[float | None] = None
-    """The time that the first slice waits for outstanding requests (``plan.slices``). None: a request's timeout."""
+    """The time in which the first slice waits for outstanding requests, or None for a request's timeout."""
 
     @abstractmethod
     def subject(self, pace: Pace) -> str:

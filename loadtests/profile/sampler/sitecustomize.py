@@ -26,8 +26,9 @@ def start() -> None:
 
 
 def stop() -> None:
-    """Stop the timer, because faulthandler ends before the process, and the signal without a handler would kill the
-    process.
+    """Stop the timer.
+
+    faulthandler ends before the process, and the signal without a handler would kill the process.
     """
     signal.setitimer(signal.ITIMER_PROF, 0)
 

@@ -1,1 +1,1 @@
-"""The run folder: written, read and checked as a whole. The types of trials are in ``loadtests.records``."""
+"""Write, read and check a run folder. The types of trials are in ``loadtests.records``."""

@@ -29,7 +29,7 @@ class Run:
 
     @classmethod
     def create(cls, path: Path, record: RunRecord) -> Run:
-        """Create the folder and its run.json.
+        """Create the folder and its file run.json.
 
         Raises:
             UserError: If the folder exists or can't be created.

@@ -25,7 +25,7 @@ class Expectation:
 
     status: Annotated[int, about("The status.")]
     content_type: Annotated[str, about("The content type.")]
-    sha256: Annotated[str | None, about("The body's SHA-256; null where bodies are not compared.")]
+    sha256: Annotated[str | None, about("The SHA-256 of the body, or null if bodies aren't compared.")]
 
 
 Contract = dict[Name, tuple[Expectation, ...]]
@@ -46,7 +46,7 @@ class LeftOut:
     """A setup that isn't measured."""
 
     label: Annotated[Name, about("Its label.")]
-    test: Annotated[Name | None, about("The test in which it is not; null for all of them.")]
+    test: Annotated[Name | None, about("The test in which it isn't measured, or null for all tests.")]
     why: Annotated[str, about("The reason.")]
 
 
@@ -54,8 +54,8 @@ class LeftOut:
 class Goal:
     """The condition to stop adding blocks."""
 
-    until: Annotated[Share, about("When the widest interval is plus or minus this share.")]
-    max_time_s: Annotated[Positive, about("When this time is over.")]
+    until: Annotated[Share, about("The run ends when the widest interval is plus or minus this share.")]
+    max_time_s: Annotated[Positive, about("The run ends when this time is over.")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,10 +64,10 @@ class OwnProject:
 
     options: Annotated[
         dict[str, str | dict[str, str | list[str]]],
-        about("The command line's options, with absolute paths; of an --env-file only the path."),
+        about("The command line's options with absolute paths. For an --env-file, only its path."),
     ]
     remarks: Annotated[
-        tuple[Annotated[str, Meta(min_length=1)], ...], about("Remarks for the reader about the project.")
+        tuple[Annotated[str, Meta(min_length=1)], ...], about("Remarks about the project for the reader.")
     ]
     python: Annotated[str, about("Its Python version.")]
     django: Annotated[str, about("Its Django version.")]
@@ -100,33 +100,33 @@ class Git:
     """The revision of the project. Fields are None if git doesn't know them."""
 
     revision: Annotated[Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}\Z")] | None, about("The revision.")]
-    dirty: Annotated[bool | None, about("Whether the working tree differed from it.")]
+    dirty: Annotated[bool | None, about("Whether the working tree had other changes.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherHost:
     """The host of the servers, if it isn't the machine that generated the load."""
 
-    address: Annotated[str, about("Its address as it was given.")]
-    listens_on: Annotated[str, about("The address that the load went to.")]
-    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    address: Annotated[str, about("Its address as the user typed it.")]
+    listens_on: Annotated[str, about("The address that received the load.")]
+    same_machine: Annotated[bool, about("Whether SSH led back to this machine.")]
     git: Annotated[Git, about("The project's revision there.")]
-    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, over an open connection.")]
-    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer; null if not measured.")]
+    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer over an open connection.")]
+    megabits_per_s: Annotated[Amount | None, about("The speed of a long answer, or null if it wasn't measured.")]
     clock_ahead_ms: Annotated[Number, about("Its clock minus the clock of the generator's machine.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
     remarks: Annotated[tuple[str, ...], about("Remarks for readers.")]
-    generator: Annotated[dict[str, Any], about("The machine that the load came from.")]
+    generator: Annotated[dict[str, Any], about("The machine that generated the load.")]
 
 
 @dataclasses.dataclass(frozen=True)
 class OtherClient:
     """A client machine or an external worker that generated an equal part of the load."""
 
-    address: Annotated[str, about("Its address as it was given; a worker's number and host.")]
-    same_machine: Annotated[bool, about("It is the harness's machine: SSH led back to it, or the worker came from it.")]
+    address: Annotated[str, about("Its address as the user typed it, or a worker's number and host.")]
+    same_machine: Annotated[bool, about("Whether it is the harness's machine (SSH led back to it).")]
     machine: Annotated[dict[str, Any], about("The machine.")]
-    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer of the servers.")]
+    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer of the servers.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
     clock_ahead_ms: Annotated[Number, about("Its monotonic clock minus the harness's, at the start of the run.")]
     clock_uncertainty_ms: Annotated[Amount, about("Plus or minus this.")]
@@ -146,12 +146,12 @@ class ServiceHost:
     """The separate host of a service."""
 
     service: Annotated[Name, about("The service.")]
-    address: Annotated[str, about("The host's address as it was given.")]
-    listens_on: Annotated[str, about("The address that the servers connected to.")]
-    same_machine: Annotated[bool, about("SSH led back to this machine.")]
+    address: Annotated[str, about("The host's address as the user typed it.")]
+    listens_on: Annotated[str, about("The address that the servers used.")]
+    same_machine: Annotated[bool, about("Whether SSH led back to this machine.")]
     machine: Annotated[dict[str, Any], about("The machine.")]
     version: Annotated[str | None, about("The service's version.")]
-    round_trip_ms: Annotated[Amount | None, about("Median time to a bare answer, from the servers.")]
+    round_trip_ms: Annotated[Amount | None, about("The median time until an empty answer, from the servers.")]
     megabits_per_s: Annotated[Amount | None, about("The speed of a long answer.")]
     remarks: Annotated[tuple[str, ...], about("Remarks for readers.")] = ()
 
@@ -166,8 +166,8 @@ class RunRecord:
     study: Annotated[Study, about("The study as resolved (:doc:`studies`), with the requests of its tests.")]
     setups: Annotated[dict[Name, SetupRecord], about("The setups, by label.")]
     seed: Annotated[int, about("The seed of the order of trials.")]
-    goal: Annotated[Goal | None, about("With --precision: when to stop adding blocks.")]
-    application: Annotated[OwnProject | None, about("With --app: the project that was served.")]
+    goal: Annotated[Goal | None, about("With --precision: the condition to stop adding blocks.")]
+    application: Annotated[OwnProject | None, about("With --app: the served project.")]
     left_out: Annotated[tuple[LeftOut, ...], about("The setups and tests that were not measured, with reasons.")]
     contract: Annotated[Contract, about("The baseline's first answers, by test, in the order of the requests.")]
     order: Annotated[tuple[Slot, ...], about("The order of trials.")]
@@ -175,7 +175,7 @@ class RunRecord:
     database: Annotated[str | None, about("DATABASE_URL without user, password and options.")]
     cores: Annotated[dict[str, tuple[int, ...]], about("The cores of the servers and of the generator.")]
     machine: Annotated[dict[str, Any], about("The servers' machine: processor, cores, memory, kernel, limits.")]
-    versions: Annotated[dict[str, Any], about("Python, Node, Redis and every package there.")]
+    versions: Annotated[dict[str, Any], about("The versions of Python, Node, Redis and every package on that machine.")]
     git: Annotated[Git, about("The project's revision.")]
     services: Annotated[dict[str, str], about("The texts of the services' supervisor files, by name.")] = (
         dataclasses.field(default_factory=dict)
@@ -183,18 +183,18 @@ class RunRecord:
     advice: Annotated[Advice | None, about("The search of ``advise``.")] = None
     ceilings: Annotated[
         Ceilings,
-        about("By test and label, the highest rate before the first block, where a test's rate was left to the run."),
+        about("The highest rate before the first block by test and label, if the run found a test's rate."),
     ] = dataclasses.field(default_factory=dict)
     servers: Annotated[OtherHost | None, about("With --servers: their host (:doc:`../two-machines`).")] = None
-    clients: Annotated[tuple[OtherClient, ...], about("With --clients: further machines that made the load.")] = ()
+    clients: Annotated[tuple[OtherClient, ...], about("With --clients: additional machines that generated load.")] = ()
     workers: Annotated[
         ExpectedWorkers | None,
         about("With --expect-workers: the workers that generated the load. Each is in ``clients``."),
     ] = None
-    service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the services' own hosts.")] = ()
+    service_hosts: Annotated[tuple[ServiceHost, ...], about("With --services: the separate hosts of services.")] = ()
     environments: Annotated[tuple[EnvironmentRecord, ...], about("With variants: their environments.")] = ()
     measured_s: Annotated[Amount, about("The measured seconds, including parts before a resume.")] = 0.0
-    ended: Annotated[Moment | None, about("When it ended (UTC); null while the run can be resumed.")] = None
+    ended: Annotated[Moment | None, about("The end of the run (UTC), or null while it can be resumed.")] = None
 
     def __post_init__(self) -> None:
         study = self.study

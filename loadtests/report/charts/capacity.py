@@ -1,4 +1,7 @@
-"""Response time against rate up to the knee: a panel for each percentile, and below them each setup's capacity."""
+"""Draw response time over rate up to the knee.
+
+Each percentile has a panel, and below them is each setup's capacity.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ class Curves:
 
 
 def spec(curves: Curves, looks: Looks, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """Curves, and on the same axis of rates a row for each setup, which is the curves' key as well."""
+    """Draw curves and, on the same axis of rates, a row for each setup, which is also the curves' key."""
     curves = replace(curves, marks=shared.clamp(curves.marks, "value"))
     rates = [*shared.figures(curves.rows, "rate"), *shared.figures(curves.marks, "value", "high")]
     scale = shared.scale_for(rates)

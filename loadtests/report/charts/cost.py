@@ -1,4 +1,4 @@
-"""CPU time per request (or other unit) by setup, stacked by the role of the processes."""
+"""Draw the CPU time per request (or other unit) by setup, stacked by the role of the processes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ROW = 30
 def spec(
     parts: Rows, totals: Rows, roles: list[str], axis_title: str, title: str, subtitle: list[str]
 ) -> dict[str, Any]:
-    """Stacked bars, with the interval of their total.
+    """Draw stacked bars, with the interval of their total.
 
-    ``parts``: label, role, start, end (stacked) and text. ``totals``: label, note, text, and where known value, low
-    and high.
+    ``parts``: label, role, start, end (stacked) and text. ``totals``: label, note, text, and if known value, low and
+    high.
     """
     totals = shared.clamp(totals, "value")
     scale = alt.Scale(domain=[0, max(shared.figures(totals, "value", "high"), default=1.0) * 1.02], nice=False)

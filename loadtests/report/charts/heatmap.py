@@ -1,4 +1,7 @@
-"""A figure over two knobs: a cell for each pair of values, the stronger its colour the better, and its value in it."""
+"""Draw a figure over two knobs.
+
+Each pair of values is a cell that contains the figure. Better figures have stronger colours.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ LINES: tuple[tuple[str, int, Literal["normal", "bold"]], ...] = (
     ("advised", 11, "bold"),
 )
 TWO, THREE = (-7, 10), (-14, 2, 16)
-# The worst cell has the weakest colour only if it is this many times worse than the best.
+# The worst cell has the weakest colour only if it is this much worse than the best, as a factor.
 MIN_RANGE = 1.5
 
 

@@ -1,4 +1,4 @@
-"""A row for each setup with its figure, interval and a note; and percentiles as panels of such rows."""
+"""Draw a row for each setup with its figure, its interval and a note. Percentiles are panels of such rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def spec(rows: Rows, title: str, time: str, subtitle: list[str]) -> dict[str, An
 
 
 def interval_rows(rows: Rows, x: alt.X, scale: alt.Scale, looks: Looks, by: str = "label") -> Any:
-    """Points with intervals on ``x``. Rows: label, note, text, and where known value, low and high."""
+    """Draw points with intervals on ``x``. Rows: label, note, text, and if known value, low and high."""
     base = shared.described(rows).encode(y=shared.label_axis(rows))
     measured = base.transform_filter("isValid(datum.value)")
     whiskers = measured.transform_filter("isValid(datum.high)")

@@ -1,4 +1,4 @@
-"""Lines by setup, each named at its right end: over load, over time, and against an arithmetic ceiling."""
+"""Draw a line for each setup, named at its right end: over load, over time, or compared with a calculated ceiling."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from loadtests.report.charts import shared
 from loadtests.report.charts.palette import MUTED
 from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
-LINES = 7  # in a panel: as many as there are colours
-NAME_HEIGHT = 14.0  # of a name, in pixels
+LINES = 7  # lines in a panel: one for each colour
+NAME_HEIGHT = 14.0  # height of a name in pixels
 
 
 def over_load(rows: Rows, looks: Looks, time: str, load: str, subtitle: list[str]) -> dict[str, Any]:
-    """Response time over load, with panels for each percentile.
+    """Draw the response time over load, with a panel for each percentile.
 
-    Rows: label, percentile, load, value (ms), text, and where known low and high.
+    Rows: label, percentile, load, value (ms), text, and if known low and high.
     """
     rows = shared.clamp(rows, "value")
     x_scale = shared.scale_for(row["load"] for row in rows)
@@ -93,14 +93,14 @@ def ceiling(rows: Rows, line: Rows, looks: Looks, title: str, subtitle: list[str
 
 
 def _groups(rows: Rows) -> list[list[str]]:
-    """The labels, neighbours together, in as many panels as readable lines need."""
+    """Distribute the labels over as many panels as readable lines need. Similar lines share a panel."""
     labels = list(dict.fromkeys(row["label"] for row in rows))
     each = math.ceil(len(labels) / math.ceil(len(labels) / LINES))
     return [labels[start : start + each] for start in range(0, len(labels), each)]
 
 
 def _names(rows: Rows, along: str, y_scale: alt.Scale, height: float, looks: Looks) -> list[alt.Chart]:
-    """The lines' names at the right, each level with its line's end along x and clear of the others."""
+    """Draw the lines' names at the right, close to the ends of their lines and without overlaps."""
     log = y_scale.to_dict().get("type") == "log"
     to_linear, from_linear = (math.log, math.exp) if log else (float, float)
     last = {row["label"]: row for row in sorted(rows, key=lambda row: float(row[along]))}

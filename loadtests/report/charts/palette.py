@@ -1,4 +1,7 @@
-"""One look for all charts: a colour, a shape and a dash for each setup, and inks that the page can turn dark."""
+"""Define the look of all charts.
+
+Each setup has a colour, a shape and a dash. The page can replace the colours on dark pages.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ INTERFACES = {
     "asgi-layer": "ASGI over a channel layer",
 }
 PEER = "WebSocket peer"
-BOLT = "django-bolt"  # a peer for HTTP, never in a chart with one for WebSockets
+BOLT = "django-bolt"  # a peer for HTTP, which is never in a chart with a peer for WebSockets
 KIND_COLOURS = ("#00639C", "#B34700", "#006B4F", "#8C2D5A")
 
 # Light pages. DARK contains the replacements for dark pages.
@@ -30,7 +33,7 @@ BAND = "#c9d3de"
 NOISE = "#9fb0c2"
 PAPER = "#fdfdfe"
 
-# Roles differ in lightness as well, so that a stacked bar reads in grey.
+# Roles also differ in lightness, so that a stacked bar is readable without colours.
 ROLE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
 
 # A heat map's steps, in one hue, from the weakest to the strongest. Dark pages reverse their lightness.
@@ -54,7 +57,7 @@ FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 @dataclasses.dataclass(frozen=True)
 class Look:
-    """Colour, line and point of a setup in all charts of a run."""
+    """The colour, line and point of a setup in all charts of a run."""
 
     colour: str
     dash: tuple[int, ...]
@@ -62,7 +65,7 @@ class Look:
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A look for each label, by its place in the study."""
+    """Return a look for each label, by its place in the study."""
     return {
         label: Look(
             COLOURS[place % len(COLOURS)],
@@ -131,7 +134,10 @@ def config(longest: int) -> dict[str, Any]:
 
 
 def dark_css(scope: str, document: str | None = None) -> str:
-    """A style sheet for the drawings within ``scope`` on dark pages; with ``document`` for that drawing's colours."""
+    """Return a style sheet for the drawings in ``scope`` on dark pages.
+
+    With ``document``, include only that drawing's colours.
+    """
     rules = "".join(
         f'{scope}[{key}="{light}"]{{{key}:{dark}}}'
         for light, dark in DARK.items()

@@ -15,10 +15,10 @@ from loadtests.report.charts.palette import BAND, INK, RAMP
 from loadtests.report.charts.shared import WIDTH, Rows, axis_for, finish, heading, scale_for, stacked, values
 
 HIGH, LOW = 110, 70
-ROOM_OF_TEXT = 0.18  # of the width
-ROOM = 1.25  # over the first panel's bars, for what the stages are called
+ROOM_OF_TEXT = 0.18  # share of the width
+ROOM = 1.25  # space above the first panel's bars for the names of the stages
 LINE_COLOURS = ("#0072B2", "#B97F00", "#8C2D5A", "#3592C8", "#8A8A8A")
-ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx or ok, stale copies, any other success
+ANSWERED = ("#0072B2", "#009E73", "#3592C8")  # 2xx or ok, stale copies, other successes
 FAILED = ("#D55E00", "#CC79A7", "#8C2D5A", "#B97F00", "#8A8A8A")
 
 
@@ -41,8 +41,10 @@ class Panel:
 def spec(
     panels: Sequence[Panel], lasts: float, stages: Rows, columns: Rows, title: str, subtitle: list[str]
 ) -> dict[str, Any]:
-    """Panels over ``lasts`` seconds and the ``stages`` (t, t2, text, usual), with a text for each of the ``columns``
-    (t, t2, text)."""
+    """Draw panels over ``lasts`` seconds.
+
+    They show the ``stages`` (t, t2, text, usual), and a text for each of the ``columns`` (t, t2, text).
+    """
     shown = [panel for panel in panels if panel.rows]
     layers = [[*_bands(stages, lasts), panel.draw(panel.rows, lasts)] for panel in shown]
     layers[0] += [*_stage_names(stages, lasts), _columns(columns, lasts)]
@@ -101,7 +103,7 @@ def _drawn(rows: Rows, lasts: float, y: alt.Y) -> Any:
 
 
 def cells(rows: Rows, lasts: float) -> Any:
-    """Cells, the darker the larger the share of the moment's times that is in them."""
+    """Draw cells that are darker if they contain a larger share of the moment's times."""
     painted = [{**row, "fill": RAMP[round(row["share"] * (len(RAMP) - 1))]} for row in rows]
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
@@ -111,7 +113,7 @@ def cells(rows: Rows, lasts: float) -> Any:
 
 
 def _bands(stages: Rows, lasts: float) -> list[Any]:
-    """The stages that are not as the first, behind a panel."""
+    """Draw the stages that differ from the first one behind a panel."""
     rows = [row for row in stages if not row["usual"]]
     band = alt.Chart(values(rows)).mark_rect(fill=BAND, opacity=0.55, aria=False)
     return [band.encode(x=_x(lasts), x2="t2:Q", y=alt.value(0), y2=alt.value("height"))] if rows else []

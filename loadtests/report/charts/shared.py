@@ -17,9 +17,9 @@ from loadtests.report.charts.palette import KINDS, Look, config
 Rows = list[dict[str, Any]]
 Looks = dict[str, Look]
 
-WIDTH = 520  # of the plot; with labels about 700, which fits a README column unscaled
-SEVERAL_DECADES = 20.0  # largest over smallest from which a linear axis would flatten the small ones
-DRAWN_BEYOND = 3.0  # an interval is cut at this many times the outermost points: a vast one would flatten the rest
+WIDTH = 520  # pixels of the plot; with labels about 700, which fits into a README without scaling
+SEVERAL_DECADES = 20.0  # with a larger ratio of values, a linear axis would hide the small values
+DRAWN_BEYOND = 3.0  # intervals are cut at this multiple of the outermost points, so that they don't hide the rest
 STEPS = (1, 2, 5)  # the ticks of a decade
 
 # Checking each part of a chart against Altair's schema is slow; tests check whole charts.
@@ -28,7 +28,7 @@ schemapi.disable_debug_mode()
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """A chart: file name, caption, its content as text (``alt``), and its specification.
+    """A chart: its file name, caption, content as text (``alt``), and specification.
 
     A page shows ``summary`` instead of a folded chart. The specification is created on demand, because it is slow, and
     the terminal doesn't need it.
@@ -46,7 +46,7 @@ class Chart:
 
 
 def finish(chart: Any, title: str, subtitle: Sequence[str], labels: Iterable[str]) -> dict[str, Any]:
-    """The specification with title, common configuration, and margins for the longest label."""
+    """Return the specification with title, common configuration, and margins for the longest label."""
     titled = chart.properties(title=alt.TitleParams(title, subtitle=list(subtitle)))
     spec: dict[str, Any] = titled.to_dict(validate=False)
     spec["config"] = config(max(map(len, labels), default=0))
@@ -62,22 +62,22 @@ def heading(text: str) -> alt.TitleParams:
 
 
 def values(rows: Rows) -> alt.InlineData:
-    """The rows as inline data: no pandas, and the same name in each rendering."""
+    """Return the rows as inline data, without pandas and with the same name in each rendering."""
     return alt.InlineData(values=rows)
 
 
 def described(rows: Rows) -> alt.Chart:
-    """A chart of rows whose marks are described by the rows' ``text``."""
+    """Create a chart of rows. The rows' ``text`` describes their marks."""
     return alt.Chart(values(rows)).encode(description=alt.Description("text:N"))
 
 
 def figures(rows: Rows, *keys: str) -> list[float]:
-    """The known values of some keys."""
+    """Return the known values of some keys."""
     return [row[key] for row in rows for key in keys if row.get(key) is not None]
 
 
 def where(rows: Rows, **values: str) -> Rows:
-    """The rows that have these values."""
+    """Return the rows that have these values."""
     return [row for row in rows if values.items() <= row.items()]
 
 
@@ -92,12 +92,12 @@ def shape(looks: Looks, by: str = "label") -> alt.Shape:
 
 
 def _key(looks: Looks, by: str) -> alt.Legend | None:
-    """Setups are named at their marks, kinds in a key."""
+    """Setups have names at their marks, and kinds have a key."""
     return alt.Legend(title=None, symbolOpacity=1) if by == "kind" and len(looks) > 1 else None
 
 
 def kinds(rows: Rows) -> Looks:
-    """The looks of the kinds of setup that the rows are of."""
+    """Return the looks of the rows' kinds of setups."""
     found = {row["kind"] for row in rows}
     return {kind: look for kind, look in KINDS.items() if kind in found}
 
@@ -113,20 +113,20 @@ def points(rows: alt.Chart, size: int, looks: Looks, by: str = "label", **mark: 
 
 
 def named(rows: alt.Chart, about: str) -> Any:
-    """The rows, whose lines and areas are described by their label and ``about``."""
-    # A line is one mark. Without a separate text, it would have its first point's text.
+    """Return the rows with descriptions of lines and areas: the label and ``about``."""
+    # A line is one mark, so without a separate text it would have its first point's text.
     whole = rows.transform_calculate(line=f"datum.label + ': ' + {json.dumps(about)}")
     return whole.encode(description=alt.Description("line:N"))
 
 
 def lines(rows: alt.Chart, about: str, width: float, looks: Looks, **mark: Any) -> Any:
-    """A line for each setup in its colour and pattern, described by its label and ``about``."""
+    """Draw a line for each setup in its colour and pattern, described by its label and ``about``."""
     drawn = named(rows, about).mark_line(strokeWidth=width, **mark)
     return drawn.encode(color=colour(looks), strokeDash=dashes(looks))
 
 
 def whiskers(rows: alt.Chart, along: alt.X | alt.Y, width: float, looks: Looks, by: str = "label", **mark: Any) -> Any:
-    """Intervals from ``along`` to the rows' ``high``, on the same axis."""
+    """Draw intervals from ``along`` to the rows' ``high`` on the same axis."""
     rules = rows.mark_rule(strokeWidth=width, **mark)
     ends = {"x": along, "x2": "high:Q"} if isinstance(along, alt.X) else {"y": along, "y2": "high:Q"}
     return rules.encode(color=colour(looks, by), **ends)
@@ -144,12 +144,12 @@ def label_axis(rows: Rows) -> alt.Y:
 
 
 def name_of(row: dict[str, Any]) -> str:
-    """A row's label, with its setup where the label hides it."""
+    """Return a row's label, with its setup if the label doesn't show it."""
     return f"{row['label']} ({row['setup']})" if row.get("setup") else row["label"]
 
 
 def clamp(rows: Rows, key: str) -> Rows:
-    """The rows with intervals cut near the points ``key``, and marked as cut."""
+    """Return the rows with intervals that are cut near the points ``key`` and marked as cut."""
     points = [value for value in figures(rows, key) if value > 0]
     if not points:
         return rows
@@ -179,7 +179,7 @@ def arrows(base: alt.Chart, scale: alt.Scale, paint: Any, upright: bool = False,
 
 
 def scale_for(numbers: Iterable[float]) -> alt.Scale:
-    """From zero, but logarithmic where the numbers span decades."""
+    """Return a scale that starts at zero, or a logarithmic scale if the numbers span decades."""
     positive = [number for number in numbers if number > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
     if high / low < SEVERAL_DECADES:
@@ -197,14 +197,14 @@ def log_scale(low: float, high: float) -> alt.Scale:
 
 
 def log_axis(low: float, high: float, steps: Sequence[float] = STEPS, **options: Any) -> alt.Axis:
-    """Ticks at these steps of each decade: labels never touch."""
+    """Return ticks at these steps of each decade, so that labels don't touch."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
     return alt.Axis(grid=True, values=ticks, **options)
 
 
 def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
-    """The axis of a scale of ``scale_for``."""
+    """Return the axis of a scale of ``scale_for``."""
     settings = scale.to_dict()
     if settings.get("type") != "log":
         return alt.Axis(grid=True, tickCount=6, **options)
@@ -212,7 +212,7 @@ def axis_for(scale: alt.Scale, **options: Any) -> alt.Axis:
 
 
 def _step_below(value: float) -> float:
-    """The greatest of 1, 2 and 5 times a power of ten that leaves the smallest point off the edge."""
+    """Return the largest number of the form 1, 2 or 5 times a power of ten below the smallest point."""
     room = value * 0.95
     power = 10.0 ** math.floor(math.log10(room))
     return max((step * power for step in STEPS if step * power <= room), default=power)

@@ -1,4 +1,4 @@
-"""A small panel for each setup, all on the same axes: lines over time, and where the load ended."""
+"""Draw a small panel for each setup on the same axes: lines over time, and the end of the load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratio to the baseline with its interval, over the equivalence band and the machine's noise floor."""
+"""Draw ratios to the baseline with their intervals, over the equivalence band and the machine's noise floor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.report.charts.palette import BAND, INK, MUTED, NOISE
 from loadtests.report.charts.shared import WIDTH, Looks, Rows
 
 ROW = 20
-LABEL = 46  # pixels of a tick's label
+LABEL = 46  # width of a tick's label in pixels
 ABOVE = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000)
 BELOW = (0.99, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001, 0.0001)
 
@@ -23,10 +23,10 @@ def _ends(rows: Rows) -> tuple[float, float]:
 
 
 def spec(rows: Rows, bands: Rows, title: str, subtitle: list[str]) -> dict[str, Any]:
-    """A panel for each metric, a row for each compared setup.
+    """Draw a panel for each metric, with a row for each compared setup.
 
-    ``rows``: label, kind (of the setup), metric, note, text, and where known ratio, low and high. ``bands``: metric,
-    kind (as in the legend), low and high.
+    ``rows``: label, kind (of the setup), metric, note, text, and if known ratio, low and high. ``bands``: metric, kind
+    (as in the legend), low and high.
     """
     looks = shared.kinds(rows)
     rows = shared.clamp(rows, "ratio")
@@ -67,7 +67,7 @@ def _panel(rows: Rows, bands: Rows, scale: alt.Scale, x: alt.X, fill: alt.Fill, 
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1 and, on either side, round ratios whose labels do not touch."""
+    """Return 1 and round ratios on both sides whose labels don't touch."""
     apart = math.log(high / low) * LABEL / WIDTH
     ticks = [1.0]
     for side in (ABOVE, BELOW):

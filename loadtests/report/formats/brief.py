@@ -1,4 +1,4 @@
-"""The answer of a run as lines of text that fit an 80x25 terminal."""
+"""Convert the answer of a run to lines of text that fit an 80x25 terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.report.view import Page, RunAnswer, Table
 
 LINES, WIDTH = 25, 80
 STYLES = {"good": "green", "bad": "red", "muted": "dim", "unverified": "dim", "": ""}
-APART = 4  # empty lines between the parts
+APART = 4  # maximum number of empty lines between the parts
 NAMES = 30  # a longer label is cut in a table
 
 
@@ -44,7 +44,7 @@ class _Column:
         return max(self.least, longest, self.figure + (1 + self.detail if self.detail else 0))
 
     def cell(self, row: int) -> Text:
-        """Figures are flush right, details flush left."""
+        """Figures are aligned to the right, details to the left."""
         text = _right(self.figures[row], self.figure)
         if not self.detail:
             return safe_text(_right(text, self.width), STYLES[self.tones[row]])
@@ -58,7 +58,7 @@ class _Column:
 def lines(page: Page, where: str = "") -> list[Text]:
     """Return a page's answer in at most LINES lines of WIDTH columns. ``where``, the path of the page, may be longer.
 
-    If there isn't enough room, it leaves out the sentences on winners except the first, and then rows.
+    If there isn't enough room, it omits the sentences about winners except the first one, and then rows.
     """
     found = page.answer
     title = wrapped(page.title, WIDTH, "bold")[:2]
@@ -71,7 +71,7 @@ def lines(page: Page, where: str = "") -> list[Text]:
     sentences = [wrapped(one, WIDTH) for one in found.winners]
     table = _cut(table, room - len(headlines) - len(notes) - sum(map(len, sentences[:1])))
     room -= len(headlines) + len(table) + len(notes)
-    # Rather fewer sentences with empty lines between the parts.
+    # Fewer sentences with empty lines between the parts are more readable.
     winners = _fitting(sentences, room - APART) or _fitting(sentences, room)
     parts = [part for part in (title, [*headlines, *winners], table, notes, end) if part]
     apart = sum(map(len, parts)) + len(parts) - 1 <= LINES
@@ -79,7 +79,7 @@ def lines(page: Page, where: str = "") -> list[Text]:
 
 
 def _notes(found: RunAnswer, columns: Mapping[int, _Column]) -> Iterator[str]:
-    """The legend of the columns that are shown, and the notes."""
+    """Return the legend of the shown columns, and the notes."""
     if found.table is not None:
         left = len(found.table.columns) - len(columns)
         more = f" On the page: {plural(left, 'more column')}." if left else ""
@@ -98,7 +98,7 @@ def _fitting(parts: Iterable[list[Text]], room: int) -> list[Text]:
 
 
 def _cut(lines: list[Text], room: int) -> list[Text]:
-    """The first lines, and how many more there are."""
+    """Return the first lines, and the number of the others."""
     if len(lines) <= room:
         return lines
     return [*lines[: room - 1], safe_text(f"... and {len(lines) - room + 1} more, on the page", "dim")]
@@ -113,7 +113,7 @@ def _columns(table: Table) -> dict[int, _Column]:
         if _width(columns.values()) > WIDTH:
             del columns[place]
     for column in columns.values():
-        # Rather a wide column than a wrapped heading.
+        # A wide column is better than a wrapped heading.
         column.least = len(column.heading)
         if _width(columns.values()) > WIDTH:
             column.least = 0
@@ -135,7 +135,7 @@ def _padded(level: Iterable[str], columns: Sequence[_Column]) -> Iterator[str]:
 
 
 def _column(table: Table, place: int) -> _Column:
-    """A column at full width; the first has the names."""
+    """Format a column at its full width. The first column contains the names."""
     fields = [row[place] for row in table.rows]
     if not place:
         names = [_shortened(field.text) for field in fields]

@@ -1,4 +1,4 @@
-"""A comparison in a terminal."""
+"""Print a comparison in a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from loadtests.report.view import Field, Table
 
 
 def print_comparison(compared: Compared, console: Console) -> None:
-    """Prints the differences, then a table for each test."""
+    """Print the differences, and a table for each test."""
     with unwrapped(console):
         console.print(safe_text(f"A: {compared.before}\nB: {compared.after}", style="bold"))
         if not compared.one_machine:

@@ -15,10 +15,11 @@ from loadtests.plan.trial_count import TrialCount
 
 
 def csv_text(results: Results) -> str:
-    """The table's text, with the metrics that a test of the run shows, is judged by, or has measured.
+    """Return the table's text, with the metrics that a test of the run shows, judges, or has measured.
 
-    Unknown figures and open ends of intervals are empty; ``unverified`` counts trials whose figures only the report
-    shows."""
+    Unknown figures and open ends of intervals are empty. ``unverified`` is the number of trials whose figures only the
+    report shows.
+    """
     names = _metrics(results)
     counted = {_column(one): one for test in results.tests for one in (*held_connections.COUNTED, *test.kind.answers)}
     counted = {name: one for name, one in counted.items() if one.over(results.trials) is not None}

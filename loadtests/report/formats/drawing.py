@@ -50,7 +50,7 @@ def file(document: str, alt: str, labels: Container[str] = ()) -> str:
 
 
 def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str:
-    """The drawing, or its ``file``, as an element of a page, whose style sheet makes it dark.
+    """Return the drawing, or its ``file``, as an element of a page. The page's style sheet can make it dark.
 
     ``prefix`` makes its ids unique.
     """
@@ -67,10 +67,10 @@ def inlined(document: str, alt: str, prefix: str, labels: Container[str]) -> str
 
 
 def _image(document: str, alt: str, labels: Container[str]) -> ET.Element:
-    """The drawing as one image that ``alt`` describes."""
+    """Return the drawing as one image that ``alt`` describes."""
     ET.register_namespace("", SVG)
     root = ET.fromstring(document)
-    if root.get("role") != "img":  # not so written already
+    if root.get("role") != "img":  # unless it is already written in this form
         _lighten(root, labels)
     root.attrib.update({"role": "img", "aria-label": printable(alt), "font-family": FONT})
     return root
@@ -111,7 +111,7 @@ def _draws(element: ET.Element) -> bool:
 
 
 def _name(element: ET.Element, labels: Container[str]) -> None:
-    """Replaces the description of a setup's mark by a title."""
+    """Replace the description of a setup's mark with a title."""
     label, _, text = element.get("aria-label", "").partition(": ")
     for key in UNUSED:
         element.attrib.pop(key, None)
@@ -124,7 +124,7 @@ def _name(element: ET.Element, labels: Container[str]) -> None:
 
 
 def _merge(group: ET.Element) -> None:
-    """Takes the place of a group that is all a group holds."""
+    """Replace a group that contains only another group with the inner group."""
     if len(group) != 1 or _tag(only := group[0]) != "g" or not group.attrib.keys() <= {"transform", *INHERITED}:
         return
     transforms = [one for one in (group.get("transform"), only.get("transform")) if one]
@@ -135,7 +135,7 @@ def _merge(group: ET.Element) -> None:
 
 
 def _hoist(group: ET.Element) -> None:
-    """Gives the group what all its members have."""
+    """Move attributes that all members have to the group."""
     if len(group) < 2:
         return
     common = set.intersection(*(set(member.attrib.items()) for member in group))

@@ -1,6 +1,6 @@
-"""The HTML page: one file that needs no network and no script.
+"""Write the HTML page: one file that needs neither a network nor scripts.
 
-Charts are embedded as SVG, not as Vega programs: a tenth of the bytes, and they follow the page's theme.
+Charts are embedded as SVG, not as Vega programs, because SVG has a tenth of the bytes and follows the page's theme.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from loadtests.report.view import Page
 
 
 def html(page: Page, drawings: dict[str, str]) -> str:
-    """The page's text. ``drawings`` are the charts' SVG documents by name."""
+    """Return the page's text. ``drawings`` are the charts' SVG documents by name."""
     inline = {chart.name: inlined(drawings[chart.name], chart.alt, chart.name, page.labels) for chart in page.charts}
     css = source("report.css") + dark_css("svg ")
     return environment().get_template("report.html.j2").render(page=page, drawings=inline, css=css)

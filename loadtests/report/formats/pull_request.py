@@ -1,4 +1,7 @@
-"""A comparison for what shows it next to a pull request: JUnit's XML, Bencher's metric format, GitHub's Markdown."""
+"""Format a comparison for tools that show it next to a pull request.
+
+The formats are JUnit's XML, Bencher's metric format, and GitHub's Markdown.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from loadtests.formatting import printable
 from loadtests.report.formats.comparison import note, tables
 from loadtests.report.view import Field, Table
 
-OUTCOMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}  # of a case, and how a suite counts them
-BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # ours, and Bencher's
+OUTCOMES = {"failure": "failures", "error": "errors", "skipped": "skipped"}  # results, and their names in counts
+BOUNDS = {"value": "value", "low": "lower_value", "high": "upper_value"}  # our name, and Bencher's
 
 
 def junit(compared: Compared) -> str:
@@ -44,8 +47,10 @@ def _case(suite: ET.Element, compared: Compared, row: ComparisonRow, found: Iter
 
 
 def bmf(compared: Compared) -> dict[str, dict[str, dict[str, float]]]:
-    """The second side's figures, a benchmark for each setup and test; an open end of an interval is left out. By
-    https://bencher.dev/docs/reference/bencher-metric-format/"""
+    """Return the second side's figures, with a benchmark for each setup and test.
+
+    Open ends of intervals are omitted. See https://bencher.dev/docs/reference/bencher-metric-format/
+    """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for row in compared.to_json()["comparisons"]:
         measured = {BOUNDS[key]: value for key, value in (row["after"] or {}).items() if value is not None}
@@ -86,5 +91,5 @@ def _whole(field: Field) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text on one line, with Markdown's and HTML's markup escaped."""
+    """Return the text on one line, with Markdown's and HTML's markup escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|!&~@])", r"\\\1", " ".join(printable(text).split()))

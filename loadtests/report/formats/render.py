@@ -1,4 +1,4 @@
-"""Vega-Lite specifications to SVG, without a browser and without a network."""
+"""Convert Vega-Lite specifications to SVG, without a browser and without a network."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 
 
 def svg(spec: dict[str, Any]) -> str:
-    # Characters that XML forbids end the whole process inside vl-convert.
+    # vl-convert ends the whole process if a text contains characters that XML forbids.
     text: str = vl_convert.vegalite_to_svg(_printable(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
-    # Coordinates to a hundredth of a pixel: with all their digits they are a third of the file.
+    # Round coordinates to a hundredth of a pixel. With all digits, they would be a third of the file.
     return GEOMETRY.sub(lambda attribute: LONG_NUMBER.sub(_hundredths, attribute[0]), text)
 
 

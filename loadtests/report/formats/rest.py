@@ -1,4 +1,4 @@
-"""The reST page that the documentation includes: plain directives, no raw HTML."""
+"""Write the reST page that the documentation includes, with plain directives and without raw HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loadtests.report.view import Field, Page
 
 
 def rst(page: Page) -> str:
-    """The page's text; its figures are files in ``charts/``."""
+    """Return the page's text. Its figures are files in ``charts/``."""
     templates = environment()
     templates.filters.update(rst=escape, paragraph=paragraph, cell=_cell)
     templates.globals["heading"] = _heading
@@ -25,7 +25,7 @@ _BEGINS_MARKUP = re.compile(r"(?=[!-\'*-/:-@\[\]^`{-~•‣⁃]|\(?(?:\w|[0-9]+|
 
 
 def escape(text: str) -> str:
-    """The text on one line, with reST markup escaped."""
+    """Return the text on one line, with reST markup escaped."""
     return re.sub(r"([\\*`|_<>])", r"\\\1", " ".join(text.split()))
 
 
@@ -44,7 +44,7 @@ def _cell(field: Field) -> str:
 
 
 def _guarded(match: re.Match[str]) -> str:
-    """A first word that could be a bullet or an enumerator (``-``, ``1.``, ``a)``) gets a backslash in front."""
+    """Put a backslash before a first word that could be a bullet or an enumerator (``-``, ``1.``, ``a)``)."""
     word = match[1]
     return f"\\{word}" if word in ("-", "+", "•", "–", "—") or word[-1] in ".)" else word
 

@@ -1,4 +1,4 @@
-"""The report in a terminal: its answer, and with ``--tables`` all tables of the page."""
+"""Print the report in a terminal: its answer, and with ``--tables`` all tables of the page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def show_all(page: Page, console: Console, where: str) -> None:
 
 
 def print_table(table: Table, console: Console) -> None:
-    """Prints a table, with the columns that fit."""
+    """Print a table with the columns that fit."""
     with unwrapped(console):
         print_grid(console, _table(table, console.width), table.caption, table.note)
 
@@ -82,7 +82,7 @@ def _fitting(table: Table, width: int) -> list[int]:
 
 
 def _heading(table: Table, place: int) -> str:
-    """The column's heading, wrapped to the width of its fields."""
+    """Return the column's heading, wrapped to the width of its fields."""
     longest = max((cell_len(_text(row[place]).plain) for row in table.rows), default=0)
     words = table.columns[place].split()
     return textwrap.fill(" ".join(words), max(longest, *(cell_len(word) for word in ("", *words))))

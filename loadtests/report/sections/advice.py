@@ -1,4 +1,4 @@
-"""The advice of a sweep, in sentences."""
+"""Write the advice of a sweep."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from loadtests.plan.sweep import Sweep, environment
 from loadtests.records import Advice, AdviceOutcome
 from loadtests.records.run.run_record import RunRecord
 
-MAX_NAMED = 4  # candidates that a sentence names
+MAX_NAMED = 4  # maximum number of candidates in a sentence
 
 
 def what_to_choose(swept: SweepResults) -> str:
-    """The advice of a sweep."""
+    """Return the advice of a sweep."""
     if swept.halved:
         record = swept.results.record
         if record.advice is None or record.advice.outcome is None:
@@ -54,7 +54,7 @@ def _standing(swept: SweepResults, choice: str) -> str:
 
 
 def _memory(swept: SweepResults, choice: str) -> str:
-    """Its memory compared with the cell that looks best in the first measure in which the choice does not."""
+    """Compare the choice's memory with the cell that looks best in the first measure in which the choice doesn't."""
     looking_best = (swept.looks_best(measure) for measure in swept.known_measures)
     best = next((label for label in looking_best if label not in (None, choice)), None)
     if best is None or choice not in swept.memory or best not in swept.memory:
@@ -87,7 +87,7 @@ def _so_far(swept: SweepResults) -> str:
 
 
 def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
-    """The pick of a search by halving, how certain it is, and what the search saved."""
+    """Describe the result of a search by halving, its certainty, and the saved time."""
     advice = record.advice
     if advice is None or advice.outcome is None:
         return ["Not known: the search did not finish."]
@@ -102,7 +102,7 @@ def sentences(record: RunRecord, sweep: Sweep) -> list[str]:
 
 
 def line(record: RunRecord) -> str:
-    """The environment of the pick, to paste."""
+    """Return the environment variables of the result, to paste into a shell."""
     if record.advice is None or record.advice.outcome is None:
         return ""
     pick = record.advice.outcome.pick

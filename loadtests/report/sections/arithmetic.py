@@ -1,4 +1,4 @@
-"""The ceiling that waiting for an origin sets by arithmetic, compared with the measurement."""
+"""Compare the ceiling that follows from waiting for an origin with the measurement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINE_POINTS = 60
 
 
 def section(results: Results) -> Section | None:
-    """A table and a chart for each test in which setups wait for an origin."""
+    """Yield a table and a chart for each test in which setups wait for an origin."""
     found = [(test, rows) for test in results.tests if (rows := waiting(results, test))]
     if not found:
         return None
@@ -97,7 +97,7 @@ def _chart(results: Results, test: Test, rows: Sequence[Waiting]) -> Chart:
 
 
 def _line(rows: Sequence[Waiting]) -> list[dict[str, float]]:
-    """The ceiling over the concurrencies of the test's setups."""
+    """Return the ceiling at the concurrencies of the test's setups."""
     service_s = sum(one.service_s for one in rows) / len(rows)
     most = max(one.expected for one in rows)
     low, high = min(one.own.limit for one in rows), max(one.own.limit for one in rows)

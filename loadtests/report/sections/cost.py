@@ -1,4 +1,4 @@
-"""The cost of a request (or other unit): CPU time by role, memory, money, and how processes share the work."""
+"""Show the cost of a request (or other unit): CPU time by role, memory, price, and the work of each process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _shown(counted: CostUnit) -> dict[Metric, str]:
 
 
 def section(results: Results, price: float | None) -> Section | None:
-    """Tables and charts of cost; None without process data. ``price`` overrides the study's."""
+    """Return tables and charts of cost, or None without process data. ``price`` overrides the study's."""
     tests = [
         test for test in results.tests if test.has_metric(test.kind.cost_unit.cpu) and _has_processes(results, test)
     ]
@@ -60,7 +60,7 @@ def _has_processes(results: Results, test: Test) -> bool:
 
 
 def _either(words: Sequence[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``."""
+    """Join texts, such as ``a``, ``a or b``, or ``a, b or c``."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -141,7 +141,7 @@ def _money(value: float) -> str:
 
 
 def _spread(cell: Cell, role: str) -> list[list[int]]:
-    """Requests by process, for each trial with several processes of the role."""
+    """Return the requests by process, for each trial with several processes of the role."""
     by_trial = [readings.requests_by_process(trial, role) for trial in cell.valid]
     return [requests for requests in by_trial if len(requests) > 1 and any(requests)]
 
@@ -185,12 +185,12 @@ def _charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _parts(results: Results, test: Test, total: ChartRow) -> Iterator[ChartRow]:
-    """A setup's bar, a part for each role."""
+    """Return a setup's bar, with a part for each role."""
     counted = test.kind.cost_unit
     label, start = total["label"], 0.0
     estimates = {role: results.estimate(label, test.name, counted.of_role(role).name) for role in results.roles}
     known = {role: estimate.value for role, estimate in estimates.items() if estimate is not None}
-    # Geometric means do not add up; the bar has the length of the whole.
+    # Geometric means don't add up, so the bar has the length of the total.
     scale = total["value"] / sum(known.values()) if known and "value" in total else 0.0
     for role, value in known.items():
         text = f"{label}: {role} {number(value)} {counted.unit} CPU per {counted.singular}"

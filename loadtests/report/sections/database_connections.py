@@ -1,4 +1,4 @@
-"""Database connections: how many a setup holds, opens and leaves behind, where a PostgreSQL ran next to it."""
+"""Show the database connections that a setup holds, opens and leaves behind, if a PostgreSQL ran next to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loadtests.report.leading_counts import in_words
 from loadtests.report.view import Table
 
 ALWAYS = 6  # columns that all runs show
-POINTS = 24  # of a line while the load is made
+POINTS = 24  # maximum number of points of a line during the load
 LINES = {OPEN: "open", IDLE: "idle", IN_TRANSACTION: "idle in transaction", AT_PGBOUNCER: "at PgBouncer", LEFT: "open"}
 
 
@@ -76,7 +76,7 @@ def _typical(cell: Cell) -> Trial | None:
 
 
 def _rows(trial: Trial) -> Rows:
-    """The lines' points: while the load is made the most in each of POINTS parts of it, then every reading."""
+    """Return the lines' points: during the load the maximum in each of POINTS parts, and afterwards every reading."""
     assert trial.result is not None  # it is valid
     ended = trial.result.duration_s
     each_s = ended / POINTS

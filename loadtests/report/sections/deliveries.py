@@ -1,4 +1,4 @@
-"""Deliveries of messages: how many arrived, after how long, and which did not."""
+"""Show the deliveries of messages: how many arrived, how long they took, and which were lost."""
 
 from __future__ import annotations
 

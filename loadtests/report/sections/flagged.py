@@ -1,4 +1,4 @@
-"""The skipped, invalid and doubtful trials, with reasons: by reason, and by trial."""
+"""Show skipped, invalid and doubtful trials with their reasons, by reason and by trial."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from loadtests.records.run.run_record import LeftOut
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-NUMBERED = 6  # trials that the short form names
-# What differs among the sentences of one reason: a figure, with the word it counts.
+NUMBERED = 6  # maximum number of trials in the short form
+# The part that differs between the sentences of one reason: a figure with its unit.
 _NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _FIGURE = re.compile(rf"((?<![\w.,]){_NUMBER.pattern}(?: (?:difference|time|page)s?\b)?)")
 
 
 def section(results: Results) -> Section:
-    """Skipped setups, flags, the generator's share of the figures, and the ends of logs."""
+    """Return skipped setups, flags, the generator's share of the figures, and the ends of logs."""
     left_out = tuple(_left_out(one) for one in results.record.left_out)
     flags = [(trial, flag) for trial in results.trials for flag in trial.flags]
     if not flags:
         text: tuple[str, ...] = ("No trial was invalid or doubtful." if results.trials else "Nothing was measured.",)
     else:
         text = (
-            "An invalid trial doesn't describe the server: it is listed here, repeated once, and never averaged. A "
+            "An invalid trial doesn't describe the server: it is listed, repeated once, and never averaged. A "
             "doubtful trial counts.",
             *_by_reason(flags),
         )
@@ -58,7 +58,10 @@ def _left_out(one: LeftOut) -> str:
 
 
 def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
-    """``generator_busy: 2 trials invalid (0014, 0015)``, with their common sentence and the range of its figures."""
+    """Return a line such as ``generator_busy: 2 trials invalid (0014, 0015)``.
+
+    It contains the common sentence with the range of its figures.
+    """
     lines = []
     for reason, severity in dict.fromkeys((flag.reason, flag.severity) for _, flag in flags):
         alike = [(trial, flag) for trial, flag in flags if (flag.reason, flag.severity) == (reason, severity)]
@@ -71,7 +74,10 @@ def _by_reason(flags: list[tuple[Trial, Flag]]) -> list[str]:
 
 
 def _merged(sentences: Sequence[str]) -> str:
-    """Sentences that differ by their figures as one: ``86 to 97% of a core``; of others the first."""
+    """Combine sentences that differ only in their figures, such as ``86 to 97% of a core``.
+
+    Otherwise, return the first one.
+    """
     parts = [_FIGURE.split(sentence) for sentence in sentences]
     words = {tuple(one[::2]) for one in parts}
     if len(words) > 1:
@@ -93,7 +99,7 @@ def _value(figure: str) -> float:
 
 
 def _generator(results: Results) -> tuple[Table, ...]:
-    """The worst of the generator's own delays and load."""
+    """Return the worst of the generator's own delays and load."""
     cells = [cell for cell in results.cells.values() if cell.valid]
     if not cells:
         return ()
@@ -116,6 +122,6 @@ def _generator(results: Results) -> tuple[Table, ...]:
 
 
 def _worst(cell: Cell, place: int) -> float | None:
-    """The highest of one of the figures of ``readings.generator``."""
+    """Return the highest value of one of the figures of ``readings.generator``."""
     found = (readings.generator(trial)[place] for trial in cell.valid)
     return max((value for value in found if value is not None), default=None)

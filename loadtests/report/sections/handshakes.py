@@ -1,4 +1,4 @@
-"""TLS handshakes: how many of a test were full, and how many resumed a session."""
+"""Show how many TLS handshakes of a test were full, and how many resumed a session."""
 
 from __future__ import annotations
 

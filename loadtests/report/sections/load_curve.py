@@ -17,7 +17,7 @@ from loadtests.report.charts.shared import Chart
 from loadtests.report.points import ChartRow
 
 DRAWN = (P50, P99)
-MIN_STEPS = 3  # of a curve
+MIN_STEPS = 3  # minimum number of steps of a curve
 LoadCurve = list[tuple[LoadStep, Test]]
 
 
@@ -38,14 +38,14 @@ def is_inner(results: Results, test: Test) -> bool:
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """The chart of the test's load curve, given with its first test."""
+    """Yield the chart of the test's load curve with the curve's first test."""
     steps = curve(results, test)
     if steps and test is min((one for _, one in steps), key=results.tests.index):
         yield from _chart(results, steps)
 
 
 def _chart(results: Results, steps: LoadCurve) -> Iterator[Chart]:
-    """p50 and p99 of each setup over the loads that it sustains."""
+    """Draw p50 and p99 of each setup over the loads that it sustains."""
     (step, first), (_, last) = steps[0], steps[-1]
     labels = [label for label in results.by_estimate(last, P50) if label != results.aa_copy]
     rows = [

@@ -1,4 +1,4 @@
-"""The compared setups and the machines."""
+"""Describe the compared setups and the machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loadtests.records.run.run_record import OtherClient, OtherHost, ServiceHost
 from loadtests.report import tables
 from loadtests.report.view import Section, Table
 
-MIN_CALIBRATIONS = 4  # from which the speed of the machine is reported
+MIN_CALIBRATIONS = 4  # the minimum change of the machine's speed that is reported
 
 
 def section(results: Results) -> Section:
@@ -113,7 +113,7 @@ def _where(results: Results) -> str:
 
 
 def _services(results: Results) -> str:
-    """The cores of the services that had their own."""
+    """Return the cores of services that had their own."""
     labels: dict[tuple[tuple[int, ...], bool], dict[str, None]] = {}
     for trial in results.trials:
         if (cores := trial.cores.get("services")) is not None:
@@ -159,7 +159,7 @@ def _named(machine: Mapping[str, Any]) -> str:
 
 
 def machine_in_short(machine: Mapping[str, Any]) -> str:
-    """``AMD EPYC, 2 cores, kvm, Linux 6.18``"""
+    """Describe a machine, such as ``AMD EPYC, 2 cores, kvm, Linux 6.18``."""
     count = machine.get("cores")
     cores = plural(count, "core") if isinstance(count, int) else None
     named = [machine.get(name) for name in ("cpu", "virtualization", "kernel", "distribution")]
@@ -167,7 +167,7 @@ def machine_in_short(machine: Mapping[str, Any]) -> str:
 
 
 def database_in_short(results: Results) -> list[str]:
-    """``PostgreSQL`` where DATABASE_URL named one; nothing for SQLite."""
+    """Return ``PostgreSQL`` if DATABASE_URL named one, or nothing for SQLite."""
     return ["PostgreSQL"] if (results.record.database or "").startswith("postgres") else []
 
 

@@ -1,4 +1,4 @@
-"""Each setup second by second: a picture for each test with a timeline, of its median block."""
+"""Draw each setup second by second: a picture of the median block of each test with a timeline."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from loadtests.report.charts.picture import HIGH, LOW, Panel
 from loadtests.report.charts.shared import Chart, Rows
 from loadtests.report.view import Section
 
-MAX_COLUMNS = 60  # of a picture; a longer test has several seconds in each
-MIN_SECONDS = 3  # of a picture
-MAX_SETUPS = 8  # of a test
-WITHIN_S = 0.25  # a sample of CPU is drawn in the second in which it was this long before its end
+MAX_COLUMNS = 60  # maximum number of columns of a picture; a longer test has several seconds in each
+MIN_SECONDS = 3  # the colours of a picture
+MAX_SETUPS = 8  # maximum number of pictures of a test
+WITHIN_S = 0.25  # a sample of CPU time belongs to the second that contains the moment this long before the sample's end
 WELL = ("2", "3")  # the first digits of successful statuses
 STALE, OK = "stale", "ok"
 
 
 def section(results: Results) -> Section | None:
-    """A picture for each setup and test whose timeline has statuses."""
+    """Yield a picture for each setup and test whose timeline has statuses."""
     charts = tuple(chart for test in results.tests for chart in _of_test(results, test))
     if not charts:
         return None
@@ -94,7 +94,7 @@ def _whole(timeline: Sequence[Second]) -> bool:
 
 @dataclass(frozen=True)
 class _Column:
-    """Seconds drawn as one, from ``t`` to ``t2``; ``in_flight`` requests at their end."""
+    """Seconds that are drawn as one, from ``t`` to ``t2``, with the ``in_flight`` requests at their end."""
 
     t: float
     t2: float
@@ -218,7 +218,7 @@ def _heat(columns: Sequence[_Column]) -> Rows:
 
 
 def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """The mean number of cores that each role used in each column."""
+    """Return the mean number of cores that each role used in each column."""
     samples = trial.meanwhile.cpu if trial.meanwhile else ()
     roles = sorted({role for sample in samples for role in sample.cores})
     rows: Rows = []
@@ -233,7 +233,7 @@ def _cpu(trial: Trial, columns: Sequence[_Column]) -> Rows:
 
 
 def _pool(trial: Trial, columns: Sequence[_Column]) -> Rows:
-    """Pool connections in use and fetches waiting for one, or database connections: the maximum in each column."""
+    """Return the maximum in each column: used pool connections and waiting fetches, or database connections."""
     rows: Rows = []
     for name, shown in trial.gauges.items():
         if name == LEFT:  # after the load
@@ -258,7 +258,7 @@ def _played(trial: Trial) -> Sequence[OriginStage]:
 
 
 def _stages(trial: Trial, lasts: float) -> Rows:
-    """The origin's stages within the time that is drawn; the first is the usual one."""
+    """Return the origin's stages in the drawn time. The first stage is the usual one."""
     stages = _played(trial)
     if not stages:
         return []

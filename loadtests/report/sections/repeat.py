@@ -1,4 +1,4 @@
-"""How to repeat a run exactly: revision, command, seed and software."""
+"""Show how to repeat a run exactly: revision, command, seed and software."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadtests.report.view import Section, Table
 
 
 def section(results: Results) -> Section:
-    """The commands, the software, the packages and each setup's supervisor configuration."""
+    """Return the commands, the software, the packages and each setup's supervisor configuration."""
     record = results.record
     git, versions = record.git, record.versions
     dirty = " with uncommitted changes, so it cannot be repeated exactly" if git.dirty else ""

@@ -1,4 +1,4 @@
-"""The requests of a mix, each by itself."""
+"""Show each request of a mix separately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loadtests.records import RequestResult
 from loadtests.report import tables
 from loadtests.report.view import Field, Section, Table
 
-SHOWN = 12  # requests of one test: those sent most
+SHOWN = 12  # maximum number of requests of a test; the most frequent ones are shown
 Row = tuple[str, str, Sequence[RequestResult]]  # a request's name, a label, and its results in each trial
 
 

@@ -1,4 +1,4 @@
-"""A sweep: what to choose, a heat map of each measure and of memory, and all figures."""
+"""Show a sweep: advice, a heat map of each measure and of memory, and all figures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IN_WORDS = {"within": "within noise of the best"}
 
 
 def findings(results: Results) -> tuple[Finding, ...]:
-    """What to choose, where the run is a sweep."""
+    """Return the advice if the run is a sweep."""
     swept = read_sweep(results)
     return (Finding("What to choose", what_to_choose(swept)),) if swept and results.trials else ()
 
@@ -106,7 +106,10 @@ def _place(swept: SweepResults, label: str, measure: Measure) -> Field:
 
 @dataclass(frozen=True)
 class _Map:
-    """A heat map: a figure for each cell of ``tests``, its format (``text``), and details and marks for some cells."""
+    """The data of a heat map.
+
+    It has a figure for each cell of ``tests``, its format (``text``), and details and marks for some cells.
+    """
 
     name: str
     tests: Sequence[Test]

@@ -1,4 +1,4 @@
-"""Verdicts: tables, charts, and how to read them."""
+"""Show verdicts: tables, charts, and how to read them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _how_to_read(results: Results) -> str:
 
 
 def _table(results: Results, test: Test) -> Table:
-    """A row for each metric and setup, the best first."""
+    """Return a row for each metric and setup. The best setup is first."""
     rows = []
     known = _known(results, test)
     for metric in known:
@@ -109,7 +109,7 @@ def _table(results: Results, test: Test) -> Table:
 def _with_figures(
     results: Results, test: Test, label: str, metric: Metric, compared: tuple[Field, ...]
 ) -> tuple[Field, ...]:
-    """Ratio, verdict, remark and blocks; in the remark also the two figures, of a metric that shows them."""
+    """Return ratio, verdict, remark and blocks. If the metric shows its figures, the remark contains both."""
     if not metric.shows_figures:
         return compared
     baseline = results.baseline_of(label)
@@ -130,7 +130,7 @@ def _known(results: Results, test: Test) -> list[Metric]:
 
 
 def fields(comparison: Comparison | None, time: str = "response time") -> tuple[Field, ...]:
-    """Ratio, verdict, remark and blocks; ``time`` is what percentiles are of."""
+    """Return ratio, verdict, remark and blocks. ``time`` is the name of the percentiles' times."""
     if comparison is None:
         return Field(DASH, tone="muted"), Field(NOT_COMPARED, tone="muted"), Field(""), Field("0")
     muted = comparison.inside_noise or comparison.verdict in (Verdict.INCONCLUSIVE, Verdict.EQUIVALENT)

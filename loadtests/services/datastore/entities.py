@@ -22,9 +22,9 @@ LOOKUP_RESPONSE = types.LookupResponse.pb()
 COMMIT_RESPONSE = types.CommitResponse.pb()
 
 NON_TRANSACTIONAL = 2  # CommitRequest.Mode
-MAX_KEYS = 1000  # of a lookup (cloud.google.com/datastore/docs/concepts/limits)
-MAX_MUTATIONS = 500  # of a commit
-MAX_NAME_BYTES = 1500  # of a kind or a name, in UTF-8 (google/datastore/v1/entity.proto)
+MAX_KEYS = 1000  # maximum number of keys in a lookup (cloud.google.com/datastore/docs/concepts/limits)
+MAX_MUTATIONS = 500  # maximum number of mutations in a commit
+MAX_NAME_BYTES = 1500  # maximum bytes of a kind or a name in UTF-8 (google/datastore/v1/entity.proto)
 RESERVED = re.compile("__.*__")  # kinds and names that can't be written (google/datastore/v1/entity.proto)
 
 Clock = Callable[[], float]
@@ -32,7 +32,7 @@ Clock = Callable[[], float]
 
 @dataclasses.dataclass(frozen=True)
 class Stored:
-    """An entity, its version, and the times of its first and its last write."""
+    """An entity, its version, and the times of its first and last write."""
 
     entity: Any
     version: int

@@ -9,7 +9,7 @@ import re
 
 from loadtests.errors import UserError, quoted
 
-MAX_BYTES = 64 * 1024**2  # of all bodies of an origin, because they are held in memory
+MAX_BYTES = 64 * 1024**2  # maximum size of all bodies of an origin, because they are in memory
 
 _SIZE = re.compile(r"([0-9]{1,12})(b|kb|mb)")
 _BYTES = {"b": 1, "kb": 1024, "mb": 1024**2}

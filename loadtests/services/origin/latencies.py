@@ -44,7 +44,7 @@ class Distribution(Protocol):
     """A latency, either constant or drawn."""
 
     def at(self, chance: float) -> float:
-        """Return the latency, in seconds, that the share ``chance`` of all latencies is below."""
+        """Return the latency in seconds such that the share ``chance`` of all latencies is lower."""
 
     def describe(self) -> str:
         """Describe it in milliseconds."""
@@ -107,7 +107,7 @@ def seconds(value: object, most_s: float = MAX_S) -> float:
         return 0.0
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise ValueError(f'is {quoted(value)}; a time of 0 or more is needed, such as 0, "50ms", "1s" or "2m"')
+        raise ValueError(f'is {quoted(value)}. A time of 0 or more is needed, such as 0, "50ms", "1s" or "2m"')
     found = float(match[1]) * _MILLISECONDS[match[2]] / 1000
     if found > most_s:
         raise ValueError(f"is {quoted(value)}; at most {most_s / 60:g}m is allowed")

@@ -24,7 +24,7 @@ from loadtests.services.origin.recipes import Recipe
 
 BACKLOG = 4096
 MAX_OPEN_FILES = 2**20
-SPARE_FILES = 64  # for files other than connections
+SPARE_FILES = 64  # number of files other than connections
 # Turns of the event loop at the end. A connection that was just accepted appears one turn later, and its abort needs
 # another turn.
 LAST_TURNS = 5
@@ -32,8 +32,9 @@ STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(recipes: Sequence[Recipe], port: int, url_file: Path | None, say: Callable[[str], None]) -> None:
-    """Play recipes on a port (0: a free port) of 127.0.0.1 until a signal stops the origin, and then raise
-    KeyboardInterrupt.
+    """Play recipes on a port of 127.0.0.1 until a signal stops the origin, and then raise KeyboardInterrupt.
+
+    Port 0 selects a free port.
 
     Args:
         recipes: The recipes.

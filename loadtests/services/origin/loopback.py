@@ -42,7 +42,7 @@ def parse(url: str) -> Target:
         good = False
     if not good or not url.isascii() or not url.isprintable() or " " in url:
         raise ValueError(
-            f"is {quoted(url)}; a URL of this machine's loopback is needed, such as http://127.0.0.1:8000/ (no other "
+            f"is {quoted(url)}. A URL of this machine's loopback is needed, such as http://127.0.0.1:8000/ (no other "
             "machine is ever asked)"
         )
     return Target(address, port, urlunsplit(("", "", parts.path or "/", parts.query, "")))
@@ -69,7 +69,7 @@ async def fetched(url: str, own_port: int) -> bytes:
 
     target = parse(url)
     if (target.address, target.port) == (ADDRESS, own_port):
-        raise UserError(f"is {url}, which is this origin itself. Another address is needed")
+        raise UserError(f"is {url}, the address of this origin. Another address is needed")
     try:
         status, body = await asyncio.wait_for(_answer(target), WITHIN_S)
     except TimeoutError:
@@ -81,7 +81,7 @@ async def fetched(url: str, own_port: int) -> bytes:
     if len(body) > MAX_BYTES:
         raise UserError(f"is {url}, whose answer is over {MAX_BYTES // 1024**2} MB")
     if status != 200:
-        raise UserError(f"is {url}, which answers with status {status}; 200 is needed")
+        raise UserError(f"is {url}, which answers with status {status} instead of 200")
     return bytes(body)
 
 

@@ -23,12 +23,12 @@ OVER_LIMIT = 503
 class Fate(Enum):
     """The outcome of a request."""
 
-    ANSWERED = "answered"  # as the stage defines
-    FAILED = "failed"  # one of the stage's share of failures
+    ANSWERED = "answered"  # the outcome that the stage defines
+    FAILED = "failed"  # a failure from the stage's share of failures
     RESET = "reset"
     STALLED = "stalled"  # never answered
     OVER_LIMIT = "over_limit"
-    NO_RECIPE = "no_recipe"  # for its path
+    NO_RECIPE = "no_recipe"  # no recipe for its path
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from loadtests.services.origin.counts import Counts
 from loadtests.services.origin.player import Fate, Played, Player
 from loadtests.services.origin.replies import Reply
 
-MAX_HEAD_BYTES = 65_536  # of a request line with its headers
+MAX_HEAD_BYTES = 65_536  # maximum size of a request line with its headers
 _MAX_WAITING = 64  # requests that wait on a connection; with this many, the connection isn't read
 _RESETS = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset (socket(7))
 _KEEP, _CLOSE = b"\r\n", b"connection: close\r\n\r\n"
@@ -146,7 +146,7 @@ class OriginConnection(asyncio.Protocol):
         keep = self._parser.should_keep_alive() and not self._parser.should_upgrade()
         self._waiting.append(_Request(self._parser.get_method(), self._url, keep, bytes(self._body), self._wrong))
 
-    # From request to answer.
+    # Handle a request.
 
     def _give_up(self, status: int) -> None:
         if not self._broken:

@@ -28,7 +28,7 @@ MAX_RECIPE_BYTES = 500_000
 MAX_STAGE_S = 24 * 3600.0
 
 CODINGS = ("gzip", "identity")
-CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last as in BBC's examples
+CONNECTIONS = ("close", "keep-alive", "keepalive")  # the last form is in BBC's examples
 _OWN_HEADERS = ("content-length", "transfer-encoding")
 # Visible ASCII without ?, and without * except at the end, or a single *, as in BBC's recipes.
 _ROUTE = r"^(\*|/[\x21-\x29\x2b-\x3e\x40-\x7e]*\*?)\Z"
@@ -40,7 +40,7 @@ HeaderValue = Annotated[str, Meta(pattern=r"^[\t\x20-\x7e\xa0-\xff]*\Z", extra={
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, dict=True):
-    """The behaviour of a route from a time on."""
+    """The behaviour of a route from a given time on."""
 
     at: Annotated[
         Time,
@@ -72,7 +72,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         _named("at", lambda: self.at_s)
         _named("latency", lambda: self.distribution)
         if (whole := self.failures + self.resets + self.stalls) > 1 + 1e-9:
-            raise ValueError(f"failures, resets and stalls are {whole:g} together. At most 1 is all there is")
+            raise ValueError(f"failures, resets and stalls are {whole:g} together. They must be at most 1")
 
     @functools.cached_property
     def at_s(self) -> float:
@@ -140,7 +140,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 raise ValueError(f"headers.{name}: the origin sets it itself. Leave it out")
             allowed = {"content-encoding": CODINGS, "connection": CONNECTIONS}.get(name.lower(), (value,))
             if value not in allowed:
-                raise ValueError(f"headers.{name}: is {quoted(value)}; allowed: {', '.join(allowed)}")
+                raise ValueError(f"headers.{name}: is {quoted(value)}. Allowed: {', '.join(allowed)}")
 
     @functools.cached_property
     def content(self) -> Content:
@@ -217,7 +217,7 @@ def parse(values: object, where: str) -> tuple[Recipe, ...]:
     if not isinstance(values, list):
         return (decode.convert(values, Recipe, where),)
     if not values:
-        raise UserError(f"{where}: holds no recipe. An object, or a list of them, is needed")
+        raise UserError(f"{where}: contains no recipe. An object, or a list of them, is needed")
     found: dict[str, Recipe] = {}
     for number, one in enumerate(values, start=1):
         recipe = decode.convert(one, Recipe, where, f"recipes[{number}].")

@@ -117,9 +117,9 @@ class Application:
             if variant.folder and not self.own:
                 return "another checkout needs your own project; name its folder with --app"
         if self.own and setup.answers:
-            return f"it serves the project of {setup.stack or setup.name}, and no other"
+            return f"it only serves the project of {setup.stack or setup.name}"
         if self.own and setup.dialect:
-            return "it serves the WebSockets of the sample project and of its peers, and no other"
+            return "it only serves the WebSockets of the sample project and of its peers"
         if self.own and setup.interface == "asgi-layer":
             return "it needs the sample project's channel layer settings"
         lifespan = {"lifespan"} if served.lifespan and setup.interface == "asgi" else set()
@@ -154,7 +154,7 @@ class Application:
         if load.conversation is None or not self.own:
             return load
         if self.websocket is None:
-            raise UserError("it talks over WebSockets. Say with --ws-path and --ws-send where, and what")
+            raise UserError("it uses WebSockets. Add --ws-path and --ws-send")
         conversation = self.websocket.scripted(load.conversation)
         requests = self.addressed([self.websocket.request(self.host)])
         return dataclasses.replace(load, requests=requests, conversation=conversation)

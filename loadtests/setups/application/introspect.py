@@ -1,7 +1,6 @@
 """Print a line of JSON about a Django project. The project's Python runs this script in the project's directory.
 
 Arguments:
-
 - ``manage=run``: run manage.py up to its command, which may name the settings and extend the path.
 - ``wsgi=module:name`` and ``asgi=module:name``: an entry point to import.
 - ``works=check``: also check the URLs and run ``manage.py check``.
@@ -25,7 +24,7 @@ import traceback
 from typing import Any, Iterator  # noqa: UP035 - the project's Python may be old
 
 LIFESPAN_S = 10.0
-LISTENS = "0A"  # a state in /proc/net/tcp
+LISTENS = "0A"  # the state LISTEN in /proc/net/tcp
 MODULE, CLASS = "DJANGO_SETTINGS_MODULE", "DJANGO_CONFIGURATION"
 
 
@@ -40,10 +39,11 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
         os.environ.update({name: before[name] for name in (MODULE, CLASS) if name in before})
         if MODULE not in os.environ:
             sys.exit("manage.py doesn't set a settings module; name it with --settings")
-    # What manage.py adds for itself, and the servers need as well.
+    # The variables and paths that manage.py adds for itself, which the servers also need.
     added = {name: value for name, value in os.environ.items() if name not in before}
     folders = [os.path.abspath(folder) for folder in sys.path if folder not in path]
-    # Before django.setup(), as in a server: the entry point may name other settings, or read a file of variables.
+    # Do this before django.setup(), as a server does, because the entry point may name other settings or read a file of
+    # variables.
     for interface in ("wsgi", "asgi"):
         if interface in given:
             module, _, name = given[interface].partition(":")
@@ -82,7 +82,7 @@ def main(arguments: "list[str]") -> "dict[str, Any]":
 
 @contextlib.contextmanager
 def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
-    """Note the settings that a file names while it runs, also if the environment names others."""
+    """Record the settings that a file names while it runs, even if the environment names others."""
     kind: Any = type(os.environ)
     setdefault, set_item = kind.setdefault, kind.__setitem__
     found: dict[str, str] = {}
@@ -105,7 +105,7 @@ def _naming(named: "dict[str, str]", file: str) -> "Iterator[None]":
 
 
 class _Reached(BaseException):
-    """The command of manage.py would start now."""
+    """At this point, manage.py would start its command."""
 
 
 def _run_manage() -> None:
@@ -233,7 +233,7 @@ def _exists(name: str) -> bool:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return False
-    # A package of the same name may be installed.
+    # A package with the same name may be installed.
     return bool(spec and spec.origin and ("." in name or os.path.dirname(spec.origin) == os.getcwd()))
 
 

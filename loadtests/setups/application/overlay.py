@@ -80,7 +80,7 @@ def make(python: Path, setups: Iterable[Setup], extra: Iterable[str] = (), varia
     changed = {normalized(line) for line in changes}
     own = is_own(python)
     if own and not changes:
-        return Overlay(python.parent)  # every server is installed in the benchmark's own environment
+        return Overlay(python.parent)  # the benchmark's own environment contains every server
     pins = [] if own else [line for line in requirements(setups, extra) if normalized(line) not in changed]
     # The overlay depends on the Python, its packages, and packages that are folders on this machine.
     sources = [_content(line) for line in [*pins, *changes]]
@@ -144,7 +144,7 @@ def pinned(requirement: str) -> str:
     if not source:
         return requirement
     ended = program.run(["git", "ls-remote", url, revision], environment.STARTED_WITHIN_S)
-    commit = ended.printed.partition("\t")[0]  # empty for a revision that is a commit already
+    commit = ended.printed.partition("\t")[0]  # empty if the revision is already a commit
     if ended.status:
         raise UserError(f"{requirement}: git can't read {url}: {reason_of(ended.errors)}")
     return f"{name} @ git+{url}@{commit}" if commit else requirement

@@ -42,7 +42,7 @@ class OwnWebsocket:
         except UserError as error:
             raise UserError(f"--ws-path: {str(error).removeprefix('path: ')}") from None
         if self.cookies and any(name.lower() == "cookie" for name, _ in self._pairs()):
-            raise UserError("--ws-header: Cookie is given by --ws-cookie as well. Leave one of them out")
+            raise UserError("--ws-header: the cookie is also in --ws-cookie. Leave one of them out")
         for cookie in self.cookies:
             if COOKIE.fullmatch(cookie) is None:  # not shown, because it may be a password
                 raise UserError("--ws-cookie: write a name and its value as a browser sends them: sessionid=abc")
@@ -152,8 +152,9 @@ def without_value(text: str, option: str = "") -> str:
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """Return a command line without secret values: headers, cookies, subprotocols, accounts in URLs, and values
-    with telling names, such as ``TOKEN=...``.
+    """Return a command line without secret values.
+
+    They are headers, cookies, subprotocols, accounts in URLs, and values with telling names, such as ``TOKEN=...``.
     """
     kept: list[str] = []
     for argument in arguments:

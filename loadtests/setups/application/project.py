@@ -31,8 +31,8 @@ from loadtests.workload.secrets import HEADER, REPLACED, without_accounts, witho
 
 ENVIRONMENTS = (".venv", "venv", "env", ".env")  # usual names of a virtual environment, next to manage.py or above
 SETTINGS = "DJANGO_SETTINGS_MODULE"
-MARK = "of the project: "  # the start of introspect.py's line
-FACTS = ("python", "django", "debug", "settings", "middleware")  # of introspect.py, for run.json
+MARK = "of the project: "  # start of introspect.py's line
+FACTS = ("python", "django", "debug", "settings", "middleware")  # keys of introspect.py's object for run.json
 LOAD_TIMEOUT = "1m"
 ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 # Variables for supervisor/defaults.sh, not for the project.
@@ -182,7 +182,7 @@ def find(
     directory = _directory(options.app)
     env = read_env_file(options.env_file) if options.env_file else {}
     if taken := sorted(env.keys() & SETS_UP_SERVERS):
-        raise UserError(f"{options.env_file}: {', '.join(taken)} would set up the servers and not the project")
+        raise UserError(f"{options.env_file}: {', '.join(taken)} would configure the servers, not the project")
     own = series(sorted(env.keys() & SERVERS))
     # Write nothing into the project, not even byte code.
     env.setdefault("PYTHONPYCACHEPREFIX", str(files.cache() / "pycache"))
@@ -201,7 +201,7 @@ def find(
         if text and not ENTRY_POINT.fullmatch(text):
             raise UserError(f"--{interface} {text}: write module:name, such as mysite.{interface}:application")
     load = functools.partial(_load, directory, within_s)
-    # before its command or services run, the project may lack a database
+    # before its command or services have run, the project may lack a database
     works = "check" if before or services else "answer"
     asked = {"manage": "run", **named, "works": works, "page": page, "host": options.host.partition(":")[0]}
     first = load({**env, **({SETTINGS: settings} if settings else {})}, python, asked)
@@ -216,7 +216,7 @@ def find(
     if not entry_points["asgi"]:
         env["PYTHONPATH"] = entry_first(env)
         entry_points["asgi"] = "plain_asgi:application"
-        remarks.append("the project has no ASGI application: Django's own is served; name another with --asgi")
+        remarks.append("the project has no ASGI application, so Django's own is served. Name another one with --asgi")
     extra = ("websockets",) if options.websocket else ()  # Uvicorn needs it for WebSockets
     servers = overlay.make(python, [setup for setup in setups if not setup.dialect], extra, variants)
     remarks += servers.left_out
@@ -328,8 +328,8 @@ def _directory(app: Path) -> Path:
         return app.absolute()
     below = sorted(file.parent for file in app.glob("*/manage.py"))
     if len(below) != 1:
-        what = f"it is in {', '.join(str(folder) for folder in below)}" if below else "nor is it one folder below"
-        raise UserError(f"{app}: there is no manage.py in it; {what}: name the folder that has it")
+        what = f"it is in {', '.join(str(folder) for folder in below)}" if below else "and none directly below"
+        raise UserError(f"{app}: there is no manage.py in it; {what}: name the folder that contains it")
     return below[0].absolute()
 
 
@@ -349,8 +349,8 @@ def _python(options: Options, directory: Path) -> tuple[Path, list[str]]:
     if files.INSTALLED and importlib.util.find_spec("django"):  # the project's, because the wheel doesn't need Django
         return Path(sys.executable), []
     return environment.bin() / "python", [
-        "no virtual environment was found next to the project: it is served with the benchmark's own Python and "
-        "Django; name another with --python"
+        "no virtual environment was found next to the project, so it is served with the benchmark's own Python and "
+        "Django. Name another one with --python"
     ]
 
 

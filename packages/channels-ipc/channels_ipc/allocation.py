@@ -101,7 +101,7 @@ def _create_data_file(path: str, map_size: int) -> None:
         _allocate(unfinished, 0)
         lmdb.open(unfinished, subdir=False, lock=False, sync=False, metasync=False, map_size=map_size).close()
         _allocate(unfinished, _FIRST_BYTES)
-        with suppress(FileExistsError):  # another process was faster
+        with suppress(FileExistsError):  # another process created the file first
             os.link(unfinished, path)
     finally:
         os.unlink(unfinished)

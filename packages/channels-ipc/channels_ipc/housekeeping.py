@@ -1,4 +1,4 @@
-"""Remove expired entries and the traces of killed processes, a few keys at a time."""
+"""Remove expired entries and leftovers of killed processes, a few keys at a time."""
 
 from contextlib import suppress
 from functools import cache
@@ -8,7 +8,7 @@ from .inbox import Inbox
 from .store import QueueFull, Store
 
 _SWEEP_AFTER_KEYS = 64
-_SWEEP_SMALL_AFTER_KEYS = 512  # when the last sweep saw all keys, few of them can have lapsed
+_SWEEP_SMALL_AFTER_KEYS = 512  # few keys can have expired since the last sweep saw all of them
 _SWEEP_SECONDS = 1.0
 _BURY_SECONDS = 10.0
 

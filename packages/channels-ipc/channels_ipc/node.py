@@ -136,7 +136,7 @@ class Node:
         with self._lock:
             return self._store.statistics()
 
-    # Waking and being woken; the lock is held
+    # Waking and being woken. The lock is held.
 
     def _reachable(self, channel: str) -> bool:
         """Return whether a process can receive on the channel. A local channel needs a living owner."""
@@ -155,7 +155,7 @@ class Node:
                 taken = self._store.take_own(channel, now=time.monotonic())
                 if self._inbox.arrivals:
                     self._wake_arrivals()
-        # The store has no room for a change. Other processes will free some, and `_look` tries again.
+        # The store has no space for a change. Other processes will free some, and `_look` tries again.
         except QueueFull:
             return None
         if taken and taken.next_waiter:

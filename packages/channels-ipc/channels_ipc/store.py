@@ -24,7 +24,7 @@ from .queues import Waiter
 MAP_SIZE: Final = 1 << 30
 MAX_MESSAGE: Final = MAP_SIZE // 8
 _FLUSH_STEP_KEYS: Final = 16
-_MAX_GROUPS: Final = 128  # whose members a process remembers
+_MAX_GROUPS: Final = 128  # the number of groups whose members a process remembers
 _Capacity: TypeAlias = Callable[[str], int]
 
 
@@ -74,11 +74,11 @@ class Store:
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
         self._latest_sent = b""
-        # a prefix, and the count of transactions when the prefix had no messages
+        # a prefix, and the number of the last transaction at which it had no messages
         self._nothing_sent_to = ("", b"")
         self._swept_to = b""
         self._groups: dict[tuple[str, _Capacity], groups.Members] = {}
-        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is reserved for the gaps between messages
+        self._space = Space(path, most=MAP_SIZE // 2)  # the rest is reserved for gaps between messages
 
     def close(self) -> None:
         self._env.close()

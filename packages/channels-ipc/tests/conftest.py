@@ -63,8 +63,9 @@ def layer(make_layer: Callable[..., IPCChannelLayer]) -> IPCChannelLayer:
 
 @pytest.fixture
 def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Return a function that runs Python code in another process with a `layer` on the same path. Kill it after the
-    test.
+    """Return a function that runs Python code in another process with a `layer` on the same path.
+
+    Kill it after the test.
     """
     started = []
 
@@ -94,8 +95,9 @@ def start(path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
 
 @pytest.fixture
 def receive_now() -> Callable[[IPCChannelLayer, str], Awaitable[dict[str, Any] | None]]:
-    """Return a function that receives without waiting, or returns None. The first check of receive() finds a sent
-    message.
+    """Return a function that receives without waiting, or returns None.
+
+    The first check of receive() finds a sent message.
     """
 
     async def receive(layer: IPCChannelLayer, channel: str) -> dict[str, Any] | None:

@@ -38,7 +38,7 @@ async def test_full_store_refuses_then_recovers(make_layer):
     with pytest.raises(ChannelFull):
         await layer.send("small", {"body": small})
     await layer.group_add("group", "member")
-    await layer.group_send("group", {"body": small})  # dropped, without an error
+    await layer.group_send("group", {"body": small})  # dropped without an error
     assert (await layer.receive("large"))["n"] == 0
     await layer.send("small", {"body": small})
     await layer.group_send("group", {"body": small})
@@ -46,7 +46,7 @@ async def test_full_store_refuses_then_recovers(make_layer):
         assert await layer.receive(channel) == {"body": small}
 
 
-async def test_what_nobody_reads_expires(make_layer, nothing_comes):
+async def test_unread_messages_expire(make_layer, nothing_comes):
     layer, brief = make_layer(), make_layer(expiry=0.001)
     channel = await layer.new_channel()
     for name in ("channel", channel):

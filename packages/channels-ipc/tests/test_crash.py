@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from channels_ipc.directory import data_file, private_directory
 
-# Forks workers that send and receive as fast as they can, and kills them after a random while, over and over.
-# Each worker writes the messages that it received into its own file, one per line.
+# Repeatedly fork workers that send and receive as fast as they can, and kill them after a random time. Each worker
+# writes the messages that it received to its own file, one per line.
 HAMMER = """
 import random, signal
 kills, workers, seed, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
@@ -77,7 +77,7 @@ def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tm
     hammer = start(HAMMER, 100, 4, seed, tmp_path)
     assert hammer.communicate(timeout=100)[0] == "done\n"
 
-    # At once, without waiting for anything to time out, the layer works.
+    # The layer works immediately, without waiting for a timeout.
     async def round_trip():
         channel = await layer.new_channel()
         await layer.send(channel, {"n": 1})
@@ -89,7 +89,7 @@ def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tm
     for log in tmp_path.iterdir():
         lines = log.read_text().splitlines()
         assert not [line for line in lines if line.startswith("failed")]
-        # A group's message comes to each member once, another to one reader once.
+        # A group message arrives at each member once. Any other message arrives at one reader once.
         received.update((line, log.name if line.endswith("-group") else "") for line in lines)
     assert len(received) > 100
     assert [message for message, times in received.items() if times > 1] == []
@@ -104,11 +104,11 @@ def test_killed_processes_leave_working_layer(start, make_layer, receive_now, tm
             await layer.receive("other")
 
     for unborn in path.glob("new-*"):
-        os.utime(unborn, (0, 0))  # a pipe this young might still be opened
+        os.utime(unborn, (0, 0))  # such a new pipe might still be opened
     asyncio.run(drain())
     assert layer.statistics()["entries"] == 0
     assert layer.statistics()["file"] < 256 * 2**20
-    assert len(list(path.glob("*ipc*"))) == 1  # this process's own
+    assert len(list(path.glob("*ipc*"))) == 1  # the pipe of this process
 
 
 def test_killed_inside_a_transaction(start, layer, path):
@@ -138,7 +138,7 @@ def test_killed_inside_a_transaction(start, layer, path):
 
 
 def test_killed_while_it_opens_the_directory(start, layer):
-    """Processes that come and go at once, killed while they set up."""
+    """Processes that start and end at the same time, and are killed while they set up."""
     code = """
     for n in range(30):
         child = os.fork()

@@ -1,4 +1,4 @@
-"""Threads, event loops and forks: all that a Django process may be made of."""
+"""Test threads, event loops and forks, because a Django process may use all of them."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A file system without room."""
+"""Test a full file system."""
 
 import asyncio
 import errno

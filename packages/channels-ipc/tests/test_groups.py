@@ -1,4 +1,4 @@
-"""Groups, in one process."""
+"""Test groups in one process."""
 
 import asyncio
 

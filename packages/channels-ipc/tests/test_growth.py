@@ -1,4 +1,4 @@
-"""Nothing grows with the number of messages: that is what felled the IPC layer of 2016."""
+"""Test that nothing grows with the number of messages. Such a growth was the problem of the IPC layer of 2016."""
 
 import asyncio
 
@@ -42,12 +42,12 @@ async def test_unread_late_answers_are_removed(make_layer):
         await layer.group_add("group", "nobody")
     await layer.group_discard("group", "nobody")
     assert layer.statistics()["entries"] == 0
-    assert max(held) < 5_000  # the 1,000 that are to stay, and few of the 8,000
+    assert max(held) < 5_000  # the 1,000 messages that must stay, and few of the 8,000
 
 
 @pytest.mark.parametrize("size", [500, 3_000, 300_000])
 def test_completely_full_store_can_be_emptied(start, size):
-    """Taking a message writes pages too; sending leaves enough of them."""
+    """Taking a message also writes pages. Sending leaves enough free pages for this."""
     process = start(
         f"""
     import resource

@@ -1,4 +1,4 @@
-"""Channels of one process: names with "!"."""
+"""Test channels of one process, whose names contain "!"."""
 
 import asyncio
 import re
@@ -72,7 +72,7 @@ async def test_new_channel_may_have_empty_prefix(layer):
 
 
 def refusal(layer, channel):
-    """The error with which the layer refuses at once to receive on the channel."""
+    """Return the error with which the layer immediately refuses to receive on the channel."""
     with pytest.raises(ValueError, match=re.escape(channel)) as refused:
         asyncio.run(asyncio.wait_for(layer.receive(channel), 5))
     return str(refused.value)

@@ -1,11 +1,11 @@
-"""Group messages between processes: one parcel for each process with members."""
+"""Test group messages between processes: one parcel for each process with members."""
 
 import asyncio
 import signal
 
 import pytest
 
-# Joins a group with some channels, prints them, and receives on all of them after a line on stdin.
+# This program joins a group with some channels, prints them, and receives on all of them after a line on stdin.
 MEMBERS = """
 count = int(sys.argv[1])
 async def main():
@@ -146,7 +146,7 @@ def test_parcels_of_killed_processes_are_removed(members, layer):
     async def tidy():
         for name in names:
             await layer.group_discard("group", name)
-        await layer.close()  # a layer that joins sweeps
+        await layer.close()  # a layer that joins removes old entries
         await layer.send("other", {})
         await layer.receive("other")
 

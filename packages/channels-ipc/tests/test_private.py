@@ -1,4 +1,4 @@
-"""The directory belongs to one user."""
+"""Test that the directory belongs to one user."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ def use(layer):
     asyncio.run(scenario())
 
 
-def test_what_is_made_is_private(layer, path):
+def test_created_files_are_private(layer, path):
     use(layer)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
     assert list(path.iterdir())

@@ -1,4 +1,4 @@
-"""Several processes on the same channels."""
+"""Test several processes on the same channels."""
 
 import asyncio
 import selectors
@@ -8,7 +8,7 @@ from collections import Counter
 
 from channels.exceptions import ChannelFull
 
-PIPE_BYTES = 65536  # what Linux lets a pipe hold
+PIPE_BYTES = 65536  # the capacity of a pipe on Linux
 
 READER = """
 async def main():
@@ -95,7 +95,7 @@ def test_idle_readers_take_turns(start, make_layer):
 
 
 def one_that_printed(processes):
-    """The first of the processes to print something; it is still to be read."""
+    """Return the first process that prints something. Its output isn't read yet."""
     with selectors.DefaultSelector() as outputs:
         for process in processes:
             outputs.register(process.stdout, selectors.EVENT_READ, process)
@@ -194,7 +194,10 @@ async def test_killed_readers_message_reaches_another(start, make_layer):
 
 
 def test_lost_wakeup_is_repeated(start, make_layer):
-    """The reader is rung, and stopped before it can take the message; the other looks for itself."""
+    """A ring wakes the reader, which is stopped before it can take the message.
+
+    The other reader checks its channel regularly.
+    """
     layer = make_layer()
     first = start(READER)
     assert first.stdout.readline() == "ready\n"
@@ -203,13 +206,13 @@ def test_lost_wakeup_is_repeated(start, make_layer):
     second = start(READER)
     assert second.stdout.readline() == "ready\n"
     waiting(layer, 2)
-    asyncio.run(layer.send("work", {"n": 7}))  # rings at the first, which has waited longer
+    asyncio.run(layer.send("work", {"n": 7}))  # rings the first reader, which has waited longer
     first.kill()
     assert second.stdout.readline() == "7\n"
 
 
-def test_the_dead_are_forgotten(start, make_layer, path):
-    """Their memberships, their messages, their places in line and their doorbells."""
+def test_entries_of_dead_processes_are_removed(start, make_layer, path):
+    """Test that the layer removes their memberships, messages, waiters and doorbells."""
     layer = make_layer(capacity=1000)
     process = start("""
     async def main():
@@ -240,11 +243,11 @@ def test_the_dead_are_forgotten(start, make_layer, path):
 
     asyncio.run(scenario())
     assert layer.statistics()["entries"] == 0
-    assert len(list(path.glob("ipc*"))) == 1  # this process's own
+    assert len(list(path.glob("ipc*"))) == 1  # the pipe of this process
 
 
 def test_more_rings_than_a_doorbell_holds(start, make_layer):
-    """A reader that is stopped while 3,000 rings come in, and is left without some, misses no message."""
+    """Stop a reader while 3,000 rings arrive, so that some are lost. It must not miss a message."""
     layer = make_layer(capacity=3000)
     process = start("""
     async def main():
@@ -270,7 +273,7 @@ def test_more_rings_than_a_doorbell_holds(start, make_layer):
 
 
 def test_an_idle_reader_sleeps(start):
-    """But for once a second, when it looks for itself."""
+    """Otherwise, it only checks once per second."""
     process = start("""
     import resource
     async def main():

@@ -1,4 +1,4 @@
-"""Waiting for a message, and no longer waiting for it."""
+"""Test waiting for a message, and the end of waiting."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ async def test_longest_waiting_receiver_gets_message(layer, soon):
 
 @pytest.mark.parametrize("local", [True, False])
 async def test_cancelling_receive_loses_nothing(layer, local):
-    """Cancelled before, at, and after the moment that the message wakes it."""
+    """Cancel it before, at, and after the moment when the message wakes it."""
     channel = await layer.new_channel() if local else "channel"
     for steps in range(6):
         received = asyncio.create_task(layer.receive(channel))
@@ -46,7 +46,7 @@ async def test_cancelled_receive_passes_wakeup_on(layer, soon, kind):
     first, second = asyncio.create_task(layer.receive(channel)), asyncio.create_task(layer.receive(other))
     await asyncio.sleep(0)
     await layer.send(channel, {"n": 1})
-    first.cancel()  # the message has woken it, but it has not run yet
+    first.cancel()  # the message has woken the task, but it has not run yet
     assert (await soon(second))["n"] == 1
 
 

@@ -69,7 +69,7 @@ def _settings() -> Iterator[checks.CheckMessage]:
         yield checks.Info(
             "SESSION_SAVE_EVERY_REQUEST is set: each request's session is written, in a thread.", id="hopless.I003"
         )
-    if type(settings.ALLOWED_HOSTS) not in (list, tuple):  # Django lets no other be, but of a class below these
+    if type(settings.ALLOWED_HOSTS) not in (list, tuple):  # Django allows only these classes and their subclasses
         yield checks.Warning(
             "ALLOWED_HOSTS is not a list: if it asks a database, it does so in the event loop.",
             hint="Use get_asgi_application(substitute=False).",
@@ -78,7 +78,7 @@ def _settings() -> Iterator[checks.CheckMessage]:
 
 
 def _signals() -> Iterator[checks.CheckMessage]:
-    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START  # which needs the private names
+    from hopless.handler import OF_A_THREAD_AT_END, OF_A_THREAD_AT_START  # this needs the private names
 
     for name, known in (("request_started", OF_A_THREAD_AT_START), ("request_finished", OF_A_THREAD_AT_END)):
         synchronous, _ = private.receivers(getattr(signals, name), private.ASGIHandler)

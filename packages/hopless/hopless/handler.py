@@ -1,4 +1,4 @@
-"""Django's ASGI handler, which takes a thread only for code that can block."""
+"""Serve requests like Django's ASGI handler, but use a thread only for code that can block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-# Receivers that look after the connections of a thread. Without a thread they have nothing to do, or don't block.
+# Receivers that manage the connections of a thread. Without a thread, they have nothing to do or don't block.
 OF_A_THREAD_AT_START = {reset_queries, close_old_connections}
 OF_A_THREAD_AT_END = {close_old_connections, private.close_caches, private.reset_urlconf}
 
@@ -196,7 +196,7 @@ class Handler(private.ASGIHandler):  # type: ignore[misc]
             await sync_to_async(thread.finish)(finish)
         elif response is not None and private.nothing_is_initialised():
             private.close_unsent(response)
-            private.reset_urlconf(self._sender)  # the third receiver of Django
+            private.reset_urlconf(self._sender)  # the third of Django's receivers
         else:
             finish()
         if thread is not None:
@@ -217,5 +217,5 @@ def _is_synchronous(request: HttpRequest) -> bool:
         return not iscoroutinefunction(private.get_resolver().resolve(request.path_info).func)
     except Http404:
         return True
-    except Exception:  # of a URL converter: the other chain raises it again
+    except Exception:  # the error of a URL converter, which the other chain raises again
         return False

@@ -1,4 +1,4 @@
-"""Cases: monitoring agents. None sends anything: each hands its recordings to this process.
+"""Define the cases with monitoring agents. They don't send anything, but pass their recordings to this process.
 
 Values that differ between two equal runs (times, identifiers) are left out.
 """
@@ -13,7 +13,7 @@ NO_ADDRESS = "http://key@127.0.0.1:9/1"
 
 
 class Case(StateCase):
-    conn_max_age = 0  # else hopless opens fewer connections, and the agents record fewer spans
+    conn_max_age = 0  # otherwise hopless opens fewer connections, and the agents record fewer spans
 
 
 class Sentry(Case):

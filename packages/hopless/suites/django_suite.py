@@ -99,8 +99,8 @@ def elsewhere(series: str, arguments: list[str]) -> int:
     if (python := python_for(series)) is None:
         pythons = ", ".join(f"Python {version}" for version in reversed(PYTHONS[series]))
         print(
-            f"\n*** NOT TRIED: Django {series}. It needs one of {pythons}, on PATH or of pyenv; none is here.\n"
-            f"*** Nothing is known of hopless on Django {series} by this run.\n",
+            f"\n*** NOT TRIED: Django {series}. It needs one of {pythons}, on PATH or in pyenv.\n"
+            f"*** This run doesn't test hopless on Django {series}.\n",
             file=sys.stderr,
         )
         return 0
@@ -116,7 +116,7 @@ def elsewhere(series: str, arguments: list[str]) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--django", metavar="SERIES", choices=PYTHONS, help="6: the newest, in its own environment")
-    parser.add_argument("--mutants", action="store_true", help="try each predicate as one that never blocks, too")
+    parser.add_argument("--mutants", action="store_true", help="also try each predicate as if it never blocked")
     parser.add_argument("apps", nargs="*", help="test apps of Django's; default: all that middleware matters for")
     options = parser.parse_args()
     if options.django:

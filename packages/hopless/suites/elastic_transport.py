@@ -1,4 +1,4 @@
-"""A transport of Elastic's agent that keeps its events in this process."""
+"""Define a transport for Elastic's agent that keeps its events in this process."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "hopless-suites")
-UV = Path(sys.executable).with_name("uv")  # requirements.txt has it
+UV = Path(sys.executable).with_name("uv")  # requirements.txt contains uv
 
 
 def environment(python: str, packages: Iterable[str], versions: Path | None = None) -> Path:

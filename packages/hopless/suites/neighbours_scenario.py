@@ -134,11 +134,11 @@ class Client:
 
 
 async def scenario(client: Client, shared_task: bool) -> None:
-    """Send requests one by one, from many users at once, and from clients that disconnect.
+    """Send requests one by one, from many simultaneous users, and from clients that disconnect.
 
     Args:
         client: The client of an application.
-        shared_task: Whether one task serves all requests that come one by one.
+        shared_task: Whether one task serves all requests that are sent one by one.
     """
 
     async def ask(*args: Any, **kwargs: Any) -> None:

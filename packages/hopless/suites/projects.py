@@ -129,7 +129,7 @@ def run(project: Project, folder: Path, python: Path, way: str) -> tuple[int, se
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     printed = done.stdout + done.stderr
     number = sum(int(number) for found in RAN.findall(printed) for number in found if number)
-    if not number or "Interrupted: " in printed:  # pytest's word if it can't import a module
+    if not number or "Interrupted: " in printed:  # pytest's text if it can't import a module
         sys.exit(f"{project.name}: the tests did not run ({way}): {printed[-2000:]}")
     return number, {first or second for first, second in FAILED.findall(printed)}
 

@@ -1,4 +1,4 @@
-"""Cases: packages and projects that keep state per request, per thread or per connection.
+"""Define the cases with packages and projects that keep state per request, per thread or per connection.
 
 A case records its state at the start of each request and in the view.
 """

@@ -1,4 +1,4 @@
-"""Django with the project of these tests, and a client that speaks ASGI to an application."""
+"""Provide Django with the project of these tests, and a client that calls an ASGI application."""
 
 import asyncio
 import os

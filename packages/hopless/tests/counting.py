@@ -1,4 +1,7 @@
-"""Exact counts while a request is served: work given to a thread, and threads started. They depend on no clock."""
+"""Count the work given to threads, and the started threads, while a request is served.
+
+The counts are exact and don't depend on a clock.
+"""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""The same requests to Django's own application and to ours: status, headers and body are the same."""
+"""Test that status, headers and body of answers are the same with Django's application and with hopless."""
 
 import asyncio
 import re
@@ -116,7 +116,7 @@ def test_answers_are_django_s(named):
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 def test_mislabelled_blocking_middleware_is_found():
-    """The comparison can fail: a hook that asks the database in the event loop raises there."""
+    """Show that the comparison can fail: a hook that queries the database in the event loop raises an error."""
     from unittest import mock
 
     from hopless import middleware

@@ -45,7 +45,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("settings", "text"), FOUND)
-def test_what_hops_is_named(settings, text):
+def test_hopping_code_is_named(settings, text):
     assert texts(**settings) == [text]
 
 
@@ -71,7 +71,7 @@ def test_third_party_receiver_is_named():
     from django.core.signals import request_started
 
     def counts_requests(**_):
-        """Of the project."""
+        """This is about the project's middleware."""
 
     request_started.connect(counts_requests)
     try:

@@ -1,4 +1,4 @@
-"""Clients that go, servers that stop, and bodies that come and go in parts."""
+"""Test clients that disconnect, servers that stop, and bodies in parts."""
 
 import asyncio
 import sys
@@ -19,7 +19,7 @@ from tests.project.urls import later, stop
 @pytest.mark.parametrize("path", ["/async/slow/", "/slow/"])
 def test_disconnected_client_leaves_others_unaffected(app, path):
     gone, after = run(ask(app, path, gone_after=0.05), ask(app, "/ok/"))
-    assert gone is None or gone[0] == 200  # a thread cannot be stopped: its answer may still be sent
+    assert gone is None or gone[0] == 200  # a thread can't be stopped, so its answer may still be sent
     assert after[2] == b"ok"
 
 

@@ -1,4 +1,4 @@
-"""Channels' consumers hop before a message only while a database connection is open."""
+"""Test that Channels' consumers hop before a message only while a database connection is open."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ class Echo(AsyncWebsocketConsumer):
 
 
 def hops_of(*messages):
-    """The hops that each of these messages takes, over one connection."""
+    """Return the hops for each of these messages over one connection."""
 
     async def main():
         received = asyncio.Queue()

@@ -77,7 +77,7 @@ def test_jobs_of_request_share_a_thread(app):
 
 
 def test_threading_local_stays_in_its_thread():
-    """A kept thread is like one of a threaded WSGI server; without idle threads each request has its own."""
+    """A kept thread is like a thread of a WSGI server. Without idle threads, each request has its own thread."""
 
     def found(**options):
         app = get_asgi_application(**options)
@@ -142,7 +142,7 @@ def test_persistent_connections_never_leak():
 
 
 def test_slow_requests_delay_no_others():
-    """Each has a thread at the same time: the last of them lets all go on."""
+    """All requests have a thread at the same time, and the last one lets all continue."""
     later["barrier"] = threading.Barrier(1_000)
     app = get_asgi_application(idle_threads=3)
 

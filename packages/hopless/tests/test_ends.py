@@ -174,7 +174,7 @@ BODIES = {
 
 
 def read(app, messages):
-    """The body of a request that comes in these messages; None if the client goes before it is whole."""
+    """Return the body of a request in these messages, or None if the client disconnects before it is complete."""
     coming = iter([*({"type": "http.request", **one} for one in messages), {"type": "http.disconnect"}])
 
     async def receive():

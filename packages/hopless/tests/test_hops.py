@@ -16,7 +16,7 @@ from tests.project.settings import SEVEN
 
 
 def served(app, *paths, **options):
-    """The counts of the last of some requests."""
+    """Return the counts of the last of several requests."""
 
     async def main():
         for path in paths[:-1]:
@@ -74,13 +74,13 @@ def test_whole_uses_one_thread():
     ("path", "hops"),
     [
         ("/async/token/", 0),
-        ("/async/session/", 2),  # its middleware writes it, and the thread's connection is looked after
+        ("/async/session/", 2),  # the middleware writes the session, and Django checks the thread's connection
         ("/async/stream/", 1),
         ("/stream/", 3),
         ("/template/", 2),
     ],
 )
-def test_what_blocks_hops(path, hops):
+def test_blocking_code_hops(path, hops):
     found, threads = served(get_asgi_application(), path, path)
     assert threads == 0
     assert found == hops
@@ -89,7 +89,7 @@ def test_what_blocks_hops(path, hops):
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="tracebacks of contextlib are cycles themselves")
 @pytest.mark.parametrize("path", ["/ok/", "/async/ok/"])
 def test_request_leaves_no_garbage(path):
-    """Django's middleware does: it makes cycles of the request, its user and its messages."""
+    """Django's middleware creates reference cycles of the request, its user and its messages."""
     with override_settings(MIDDLEWARE=[]):
         app = get_asgi_application()
 

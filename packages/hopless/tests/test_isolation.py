@@ -187,7 +187,7 @@ def test_closed_connection_keeps_no_tenant(monkeypatch, age):
 
 
 def test_ended_executor_is_not_used():
-    """asgiref can leave the ended executor of a cancelled ``async_to_sync`` call in the context of the request.
+    """Asgiref can leave the ended executor of a cancelled ``async_to_sync`` call in the context of the request.
 
     Django 5.2 passes this test, too. Django 6.1 runs the view in the server's task, and fails.
     """

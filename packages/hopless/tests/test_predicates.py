@@ -1,4 +1,7 @@
-"""Each predicate by itself: a hook that can block runs in a thread, and a predicate that denies it is noticed."""
+"""Test each predicate separately.
+
+A hook that can block must run in a thread, and a predicate that wrongly denies this must be detected.
+"""
 
 import asyncio
 import threading
@@ -18,8 +21,8 @@ GZIP = {"headers": [(b"accept-encoding", b"gzip")]}
 FOREIGN = {"SESSION_ENGINE": "tests.project.sessions"}
 STORAGE = {"MESSAGE_STORAGE": "tests.project.sessions.Messages"}
 IN_SESSIONS = {"CSRF_USE_SESSIONS": True}
-# The conditions that each predicate must see: the last part of a middleware's path and its hook, settings, a path, and
-# options of the request.
+# The conditions that each predicate must detect: the last part of a middleware's path and its hook, settings, a path,
+# and options of the request.
 SEEN = [
     ("LoginRequiredMiddleware:view", {}, "/async/ok/", {}),
     ("FlatpageFallbackMiddleware:response", {}, "/nothing/", {}),
@@ -43,7 +46,7 @@ PATHS = {path.rpartition(".")[2]: path for path in middleware.KNOWN}
 
 
 def ran_in_the_loop(hook, settings, path, options, predicates=None):
-    """Whether a hook of Django's ran in the thread of the event loop, as one request was served."""
+    """Return whether one of Django's hooks ran in the thread of the event loop during a request."""
     name, _, of = hook.partition(":")
     original = import_string(PATHS[name])
     method, threads = getattr(original, f"process_{of}"), []

@@ -1,4 +1,4 @@
-"""Servers that fork, reload, or have several workers or event loops."""
+"""Test servers that fork, reload, or have several workers or event loops."""
 
 import contextlib
 import importlib.util
@@ -92,7 +92,7 @@ class Server:
         with ThreadPoolExecutor(8) as clients:
             answers = list(clients.map(self.get, paths))
         assert {text for path, text in zip(paths, answers, strict=True) if "ok" in path} == {"ok"}
-        # With Django's own handler, each request has a new thread, which no earlier request has left anything in.
+        # With Django's own handler, each request has a new thread without state from earlier requests.
         assert "x" in {json.loads(text)["left"] for path, text in zip(paths, answers, strict=True) if "thread" in path}
 
 

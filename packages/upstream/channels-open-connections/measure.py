@@ -1,6 +1,7 @@
-"""CPU time of a message that an asynchronous consumer handles, and how often it changes threads for it.
+"""Measure the CPU time and the changes of thread for a message that an asynchronous consumer handles.
 
-``python measure.py STOCK PATCHED [ROUNDS]``: two folders that hold a package ``channels``, measured interleaved.
+``python measure.py STOCK PATCHED [ROUNDS]``: the arguments are two folders with a package ``channels``, which are
+measured alternately.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MESSAGES = 5_000
 
 
 def one() -> None:
-    """Prints microseconds of CPU time and hops a message, with the ``channels`` of PYTHONPATH."""
+    """Print the microseconds of CPU time and the hops for a message, with the ``channels`` on PYTHONPATH."""
     from django.conf import settings
 
     settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}})

@@ -10,33 +10,33 @@ from pathlib import Path
 # The labels of the study and their descriptions.
 ROWS = {
     "asgi": "Django as it is, the seven middleware of `startproject`",
-    "synchronous-middleware": "the same with `async_capable = False` (as #21523 would have it)",
+    "synchronous-middleware": "the same with `async_capable = False` (like #21523)",
     "hopless-middleware": "middleware that hops only where a hook can block",
-    "hopless": "that, kept threads, and a handler that takes no thread if nothing blocks",
+    "hopless": "also with kept threads, and a handler without a thread if nothing blocks",
     "no-middleware": "Django as it is, no middleware",
     "wsgi": "Gunicorn's threads (WSGI)",
 }
 WARNING = "**Preliminary: made from a run that is not committed. Not to be sent.**\n\n"
-TEXT = """{warning}Some numbers for this ticket and for #21523, from a benchmark that starts each variant anew in
+TEXT = """{warning}Some numbers for this ticket and for #21523, from a benchmark that starts each variant again in
 every block, interleaves the load and compares within blocks (study `hops`, {blocks} blocks).
 {versions}.
-One core for the server, one for the load, 10 connections, a view that answers `OK`. Requests/s, CPU time a request, and
-each relative to the first row:
+One core for the server, one for the load, 10 connections, a view that answers `OK`. Requests/s, CPU time per request,
+and each relative to the first row:
 
 | | sync view | | async view | |
 | --- | --- | --- | --- | --- |
 {rows}
 
-- Middleware and its hops are most of what such a request costs under ASGI: without any it takes {none} of the CPU
-  time (sync and async view).
-- Synchronous middleware that shares its hops (#21523) takes {shared}, and needs no change in projects.
-- Most hooks of Django's own middleware cannot block: a session that was not changed, CSRF, messages, the common
-  middleware. Called in the event loop they need no hop. With a predicate for each hook, and Django's classes otherwise
-  as they are, it is {twins}; with kept threads and a handler that takes no thread if nothing blocks, {all}.
-- A view that does work of its own gains the same milliseconds, and so a smaller ratio.
+- Middleware and its hops are most of the cost of such a request under ASGI. Without middleware, it takes {none}
+  of the CPU time (sync and async view).
+- Synchronous middleware that shares its hops (#21523) takes {shared}, without changes in projects.
+- Most hooks of Django's own middleware can't block: a session that wasn't changed, CSRF, messages, the common
+  middleware. In the event loop they don't need a hop. With a predicate for each hook and otherwise unchanged classes of
+  Django, it takes {twins}. With kept threads and a handler without a thread if nothing blocks, it takes {all}.
+- A view that works longer saves the same milliseconds, so its ratio is smaller.
 
-Each ratio is of medians; the intervals and all trials are in the run. The third and fourth rows are a package outside
-Django, held to Django's own tests: forced through the asynchronous chain the same ones fail with it and without.
+Each ratio is a ratio of medians. The run contains the intervals and all trials. The third and fourth rows use a package
+outside Django. With and without it, the same tests of Django fail in the asynchronous chain.
 
 Measured: {run}.
 """

@@ -8,12 +8,12 @@ import collections.abc
 import gettext
 import inspect
 
-# Moved to collections.abc in Python 3.3, removed from collections in 3.10.
+# These names moved to collections.abc in Python 3.3 and were removed from collections in 3.10.
 for _name in collections.abc.__all__:
     if not hasattr(collections, _name):
         setattr(collections, _name, getattr(collections.abc, _name))
 
-# Removed in Python 3.11: the first four values of getfullargspec.
+# Removed in Python 3.11. It returned the first four values of getfullargspec.
 if not hasattr(inspect, "getargspec"):
     _ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
     inspect.getargspec = lambda function: _ArgSpec(*inspect.getfullargspec(function)[:4])

@@ -26,8 +26,8 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "channels_relay",  # the command runrelayworker
-    "endpoints",  # and the command prepare
+    "channels_relay",  # for the command runrelayworker
+    "endpoints",  # also for the command prepare
     "fetching",
     "questionnaire",
 ]
@@ -82,7 +82,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
-        "django": {"handlers": [], "level": "WARNING"},  # replaces Django's mail to the admins
+        "django": {"handlers": [], "level": "WARNING"},  # this replaces Django's mail to the admins
         "django.request": {"level": "ERROR"},
         "channels_relay": {"level": "INFO"},
     },

@@ -9,7 +9,7 @@ CHANNEL_LAYERS = {
     "default": over_redis(
         os.environ,
         "channels_relay.redis.ExactlyOnceRedisChannelLayer",
-        connections=200,  # a front sends 100 requests at once and receives
+        connections=200,  # a front sends 100 requests at the same time, and receives
         # The queue of requests keeps the default capacity, as in 2016. The answers of a front share a channel, and the
         # number of accepted requests limits them.
         channel_capacity={"http.response*": 10_000},

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # the synchronous half is Django's
-POOL = 16  # connections of a process; six processes stay below PostgreSQL's default limit of 100
+ASYNC_ENGINE = "django_async_backend.db.backends.postgresql"  # its synchronous half is Django's backend
+POOL = 16  # connections per process; with six processes, they stay below PostgreSQL's default limit of 100
 
 
 def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str, Any]]:
@@ -19,7 +19,7 @@ def databases(environ: Mapping[str, str], directory: Path) -> dict[str, dict[str
     url = environ.get("DATABASE_URL") or "sqlite:///db.sqlite3"
     keep = environ.get("CONN_MAX_AGE") or None
     if keep is not None and not (keep.isdecimal() or keep == "none"):
-        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}; whole seconds, or none, are needed")
+        raise ImproperlyConfigured(f"CONN_MAX_AGE is {keep!r}. Whole seconds, or none, are needed")
     if url.startswith("sqlite:///"):
         if environ.get("ASYNC_BACKEND"):
             raise ImproperlyConfigured("ASYNC_BACKEND needs PostgreSQL. Set DATABASE_URL")

@@ -43,13 +43,13 @@ def fetching(environ: Mapping[str, str]) -> Fetching:
     """
     client = environ.get("HTTP_CLIENT", "")
     if client and client not in CLIENTS:
-        raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}; allowed: {', '.join(CLIENTS)}")
+        raise ImproperlyConfigured(f"HTTP_CLIENT is {client!r}. Allowed: {', '.join(CLIENTS)}")
     keep_alive = environ.get("FETCH_KEEP_ALIVE") or "1"
     if keep_alive not in ("0", "1"):
         raise ImproperlyConfigured(f"FETCH_KEEP_ALIVE is {keep_alive!r}; 1 or 0 is allowed")
     path = environ.get("ORIGIN_PATH") or "/"
     if not PATH.fullmatch(path):
-        raise ImproperlyConfigured(f"ORIGIN_PATH is {path!r}; a path such as /news is needed")
+        raise ImproperlyConfigured(f"ORIGIN_PATH is {path!r}. A path such as /news is needed")
     folder = environ.get("RUN_DIR")
     return Fetching(
         client=client,
@@ -97,5 +97,5 @@ def _loopback(url: str) -> str | None:
     except ValueError:
         good = False
     if not good:
-        raise ImproperlyConfigured(f"ORIGIN_URL is {url!r}; such as http://127.0.0.1:8100, on the loopback, is needed")
+        raise ImproperlyConfigured(f"ORIGIN_URL is {url!r}. A loopback URL such as http://127.0.0.1:8100 is needed")
     return url.rstrip("/")

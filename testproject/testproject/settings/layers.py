@@ -57,7 +57,7 @@ def over_redis(environ: Mapping[str, str], backend: str, connections: int, **con
         # simultaneous setups may share a Redis server, but not a queue
         prefix = f"asgi:{environ.get('BENCH_PORT', '')}"
     elif "RUN_DIR" in environ:
-        address = f"unix://{environ['RUN_DIR']}/redis.sock"  # where supervisor/redis.sh listens
+        address = f"unix://{environ['RUN_DIR']}/redis.sock"  # the socket of supervisor/redis.sh
         prefix = "asgi"
     else:
         raise ImproperlyConfigured("Set REDIS_URL, or source supervisor/defaults.sh, which sets RUN_DIR.")

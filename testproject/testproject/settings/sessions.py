@@ -43,7 +43,7 @@ def sessions(environ: Mapping[str, str]) -> Sessions:
     """
     where = environ.get("SESSIONS") or "db"
     if where not in ENGINES:
-        raise ImproperlyConfigured(f"SESSIONS is {where!r}; allowed: {', '.join(ENGINES)}")
+        raise ImproperlyConfigured(f"SESSIONS is {where!r}. Allowed: {', '.join(ENGINES)}")
     run_dir = Path(environ["RUN_DIR"]) if environ.get("RUN_DIR") else None
     caches: dict[str, Any] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     folder, service = None, None
@@ -62,7 +62,7 @@ def _redis(environ: Mapping[str, str], run_dir: Path | None) -> tuple[dict[str, 
         # Simultaneous setups may share a Redis server, but not sessions.
         address, prefix, socket = environ["REDIS_URL"], f"questionnaire:{environ.get('BENCH_PORT', '')}", None
     elif run_dir is not None:
-        socket = run_dir / "redis.sock"  # where supervisor/redis.sh listens
+        socket = run_dir / "redis.sock"  # the socket of supervisor/redis.sh
         address, prefix = f"unix://{socket}", "questionnaire"
     else:  # Django isn't serving requests, or the machine has a Redis server
         socket, address, prefix = None, "redis://127.0.0.1:6379/0", "questionnaire"

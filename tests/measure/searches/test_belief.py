@@ -1,4 +1,4 @@
-"""Tests of the estimate of a capacity from all probes."""
+"""Test the estimate of a capacity from all probes."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def clear(passes):
 
 
 def counted(late, rate, seconds=30.0):
-    """A probe with ``late`` times the late requests that a p99 under 50 ms allows."""
+    """Return a probe with ``late`` times as many late requests as a p99 below 50 ms allows."""
     sent = rate * seconds
     outcome = Outcome.PASS if late <= 1 else Outcome.FAIL
     return Judgement(outcome, "", clear=False, tail=Tail(0.01 * late * sent, 0.01 * sent, sent, 0.05 * rate, sent))

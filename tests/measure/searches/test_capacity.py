@@ -1,4 +1,4 @@
-"""The search against answers of the tests' own: every probe passes under a known rate."""
+"""Test the search with simulated probes, which pass below a known rate."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_search_doubles_bisects_confirms():
     assert seconds[Purpose.BISECT] == sorted(seconds[Purpose.BISECT])
     assert set(seconds[Purpose.BISECT]) == {4.0, 6.0}
     assert set(seconds[Purpose.CONFIRM]) == {SearchPlan().long_s}
-    # The result passed a long probe, and the failed rate is just above.
+    # Check that the result passed a long probe, and that the failed rate is just above it.
     outcomes = {(one.probe.rate, one.probe.purpose): one.judgement.outcome for one in found.records}
     assert outcomes[found.rate, Purpose.CONFIRM] is Outcome.PASS
     assert found.above == min(rate for (rate, _), outcome in outcomes.items() if outcome is Outcome.FAIL)
@@ -94,7 +94,7 @@ def at_most(rate):
             LimitedBy.GENERATOR,
             "the load generator was the limit, not the server",
         ),
-        # Under the generator's limit the server's is still found.
+        # Below the generator's limit, the server's limit is still found.
         (generator_stops_at_1500, None, 1300, 1300, LimitedBy.SERVER, "within the objective"),
         (up_to(10_000), at_most(1000), 1000, None, LimitedBy.MAX_RATE, f"at least 1,000 {HIGHEST}"),
         (up_to(10_000), at_most(4.2345), 4.2345, None, LimitedBy.MAX_RATE, f"at least 4.23 {HIGHEST}"),
@@ -140,7 +140,7 @@ def test_unknowable_rates_are_skipped():
 
 
 def timed(answer, max_s):
-    """A search in which each probe takes as long as it is planned, and a second more."""
+    """Run a search in which each probe takes a second longer than planned."""
     search, left_s = CapacitySearch(SearchPlan(max_s=max_s)), max_s
     while isinstance(step := search.next(), Probe):
         left_s -= step.duration_s + 1

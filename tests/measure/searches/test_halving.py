@@ -1,4 +1,4 @@
-"""Successive halving, without servers and clocks."""
+"""Test successive halving without servers and clocks."""
 
 import math
 
@@ -11,8 +11,11 @@ from tools.simulation import sweeps_and_searches
 
 
 def play(machine, value, broken=()):
-    """Asks the machine until its end; ``value(candidate, block)`` is None where the machine spoiled the trial, and
-    (candidate, first block of a round) is in ``broken`` where a setup failed. Returns the rounds and the outcome."""
+    """Run the state machine to its end.
+
+    ``value(candidate, block)`` is None if contention made the trial invalid. ``broken`` contains (candidate, first
+    block of a round) if a setup failed. Return the rounds and the outcome.
+    """
     rounds = []
     while isinstance(step := machine.next(), Round):
         rounds.append(step)
@@ -26,7 +29,7 @@ SPEED = {"a": 100.0, "b": 90.0, "c": 80.0, "d": 70.0, "e": 60.0}
 
 
 def wobbling(one, block):
-    """Blocks differ by far more than candidates; within a block the order is nearly always the true one."""
+    """Blocks differ much more than candidates. Within a block, the order is almost always correct."""
     return SPEED[one] * (1 + block % 3) * (1 + 0.01 * math.sin(7 * block + ord(one)))
 
 
@@ -46,7 +49,7 @@ def test_interval_uses_only_last_round():
         return wobbling(one, block) * (10 if one == "b" and block < 4 else 1)
 
     outcome = play(Halving("abcde", 1), lucky_at_first)[1]
-    # All rounds together favour b. The last round, which isn't biased, doesn't.
+    # All rounds together prefer b. The last round, which isn't biased, doesn't.
     assert (outcome.pick, outcome.runner_up) == ("a", "b")
     assert outcome.ratio == pytest.approx(1 / 0.9, rel=0.03)
     assert outcome.low > 1

@@ -11,11 +11,11 @@ OBJECTIVES = {
     "deliveries": parse("lag p99<100ms", OF_DELIVERIES),
     "streams": parse("delay p99<100ms, p99<500ms", OF_STREAMS),
 }
-ANSWERED = 9995  # of 10,000, five of them in flight
+ANSWERED = 9995  # of 10,000 requests, of which five are in flight
 
 
 def measured(p99=20.0, ok=10_000, errors=0, backlog=(5,) * 10, delay_p99=20.0, **seen):
-    """A probe at 1,000 requests/s for 10 s; everything is well unless said otherwise."""
+    """Return a probe at 1,000 requests/s for 10 s. It is successful except for the given values."""
     times = {"p99": p99, "lag p99": p99, "delay p99": delay_p99}
     return ProbeFigures(1000.0, 10_000, ok, errors, times, timeline(backlog), **seen)
 
@@ -43,7 +43,7 @@ def second(sent, ok, errors=0, p50_ms=None, p99_ms=None):
         ("requests", {"backlog": range(20, 220, 20)}, Outcome.FAIL, "the backlog grew", False),
         ("requests", {"lost": "11 errors by second 1"}, Outcome.FAIL, "11 errors by second 1", False),
         ("requests", {"generator_limit": "no core left", "p99": 900.0}, Outcome.INVALID, "no core left", False),
-        ("requests", {"missing": 0.5}, Outcome.PASS, "within", True),  # of a load that delivers nothing
+        ("requests", {"missing": 0.5}, Outcome.PASS, "within", True),  # for a load without deliveries
         ("deliveries", {}, Outcome.PASS, "within", True),
         ("deliveries", {"p99": 120.0}, Outcome.FAIL, "lag p99 120.0 ms, at most 100 ms", False),
         ("deliveries", {"missing": 0.0001}, Outcome.PASS, "within", True),
@@ -71,7 +71,7 @@ def test_late_deliveries_count_as_messages():
 def test_late_share_is_kept_with_allowance():
     assert judge(measured(), OBJECTIVE).tail is None
     passed = judge(measured(p99=40.0, over={"p99": 60}), OBJECTIVE).tail
-    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # a limit of 50 ms at 1,000/s
+    assert passed == Tail(60, pytest.approx(100), 10_000, pytest.approx(50), ANSWERED)  # limit of 50 ms at 1,000/s
     # Stopped after two of ten seconds, with 150 requests. 50 of them are only in progress, and 20 are allowed by then.
     stopped = judge(measured(backlog=(5, 150), over={"p99": 40}, lost="late"), OBJECTIVE).tail
     assert stopped == Tail(140, pytest.approx(20), 2000, pytest.approx(50), 1850)
@@ -99,7 +99,7 @@ def test_missing_percentile_is_an_error():
     ("seconds", "grows"),
     [
         (timeline([5, 40, 10, 60, 5, 30, 50, 10, 20, 15]), False),  # it wavers
-        (timeline(range(0, 90, 9)), False),  # by less than a hundredth of the rate
+        (timeline(range(0, 90, 9)), False),  # below a hundredth of the rate
         (timeline(range(0, 110, 11)), True),
         ([*timeline(range(0, 300, 30)), second(0, 200), second(0, 70)], True),  # it drains after the last request
     ],
@@ -109,7 +109,8 @@ def test_backlog_grows_by_one_percent(seconds, grows):
 
 
 def test_hopeless_probe_is_lost_early():
-    # 10 s at 1,000/s plan 10,000 requests. 100 may be late. The requests of 50 ms are only in progress.
+    # In 10 s at 1,000/s, 10,000 requests are planned, and 100 may be late. The requests of the last 50 ms are only in
+    # progress.
     slow, slower = (second(1000, 1000, p50_ms=p50, p99_ms=60) for p50 in (10, 51))
     for seconds, why in (
         ([], None),

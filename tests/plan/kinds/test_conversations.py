@@ -1,4 +1,4 @@
-"""Tests of the keys and metrics of WebSocket tests: lags, the last receiver, and delays of the generator."""
+"""Test the keys and metrics of WebSocket tests: lags, the last receiver, and delays of the generator."""
 
 import dataclasses
 import math
@@ -171,7 +171,7 @@ def test_incomplete_message_is_infinitely_late(broadcast):
 
 
 def test_lag_of_reading_is_unknown(broadcast):
-    """A quarter of 4 ms, which the lag is, and of 8 ms, which the last receiver takes."""
+    """A quarter of the lag of 4 ms, and of the last receiver's 8 ms."""
 
     def known(lain_ms, latest_ms, share=0.5):
         count = round(10_000 * share)
@@ -191,16 +191,16 @@ def test_lag_of_reading_is_unknown(broadcast):
 
 def test_bytes_are_divided_by_messages(broadcast):
     settled = {"ok": 1000, "billed": 1500}
-    # 3,000,000 bytes for 10,000 deliveries and for the half more that were sent while it settled.
+    # 3,000,000 bytes for 10,000 deliveries, and for half as many more that were sent while it settled.
     assert read("wire_bytes_per_delivery", broadcast({"in_time": 9990}, **settled)) == pytest.approx(200)
-    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # an older run doesn't have them
+    assert read("wire_bytes_per_delivery", broadcast(**settled)) == pytest.approx(300)  # older runs don't have them
 
 
 def test_sustained_broadcast_counts_deliveries(broadcast):
     asking = conversing("broadcast", rate="auto").ceiling_test
     assert (load_of(asking).rate, load_of(asking).arrival_seed, asking.fixed_rate) == (None, None, None)
     assert asking.decisive.name == "deliveries_per_s"
-    # In 10 s 500 a second were taken, and 2,500 of the deliveries came: 50 of each message.
+    # In 10 s, 500 messages a second were accepted, and 2,500 of the deliveries arrived, 50 of each message.
     assert asking.sustained_rate(broadcast({"in_time": 25_000}, rate=500.0, duration_s=10.0)) == 50
 
 
@@ -243,7 +243,7 @@ def test_broadcast_rates_count_deliveries():
     assert load.timeout_s == 2  # don't wait longer for the losses of an extra probe
     assert load_of(conversing("broadcast-capacity", objective="lag p99<5s")).timeout_s == 10
     plan = test.search[1]
-    assert plan.requests == 10 * 1000  # a p99 takes a thousand messages, however many receivers each has
+    assert plan.requests == 10 * 1000  # a p99 needs a thousand messages, for any number of receivers
     assert plan.probe_s(2000.0, 1.0) == 5.0
 
 

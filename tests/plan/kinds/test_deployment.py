@@ -1,4 +1,4 @@
-"""Tests of the keys and metrics of deployment tests."""
+"""Test the keys and metrics of deployment tests."""
 
 import dataclasses
 import math
@@ -63,8 +63,10 @@ def second(t, ok=40, errors=0, p50_ms=21.0, **ends):
 
 @pytest.fixture
 def tried(build_run):
-    """Return a function that returns a trial of 20 normal seconds, except the given seconds, with a replacement at 3.5
-    s."""
+    """Return a function that returns a trial of 20 normal seconds with a replacement at 3.5 s.
+
+    The given seconds differ.
+    """
     [trial] = build_run(labels=("gunicorn",), tests=(deployment("reload"),), blocks=1).trials()
 
     def tried(*otherwise, t=3.5, replaced=2, **changes):
@@ -87,8 +89,8 @@ def test_changed_seconds_count_after_start(tried):
     assert disturbed_s(tried()) == 0
     two_phases = (second(3, p50_ms=900.0), second(8, ok=39, errors=1), second(9, ok=0, p50_ms=None))
     assert disturbed_s(tried(*two_phases)) == 3
-    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not its doing
-    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # throughout, as soon as the usual value is known
+    assert disturbed_s(tried(second(1, p50_ms=900.0), t=3.5)) == 0  # not caused by the replacement
+    assert disturbed_s(tried(second(3, p50_ms=900.0), t=None)) == 1  # always, as soon as the usual value is known
     assert disturbed_s(tried(*(second(at, ok=0, p50_ms=None) for at in range(17, 20)))) == math.inf
     assert disturbed_s(tried(t=2.0)) is None  # two seconds don't show the normal values
 
@@ -125,5 +127,6 @@ def test_dropped_requests_are_counted(measured, server):
     assert result.outage_ms > 0
     assert losses(result) == {"refused": 0, "reset": 40, "502/503": 40, "timed out": 20, "other": 20}
     assert (lost_by(result, "keep-alive"), lost_by(result, "closing")) == (60, 60)
-    # One for each of the closing; of the others, for each that lost its own and a few that wait at once.
+    # One connection for each closing request. For the others, one for each lost connection and a few for simultaneous
+    # requests.
     assert 100 + 30 <= server.opened() - opened < 200

@@ -1,4 +1,4 @@
-"""Tests of the keys of journey tests, and of searches for the most users."""
+"""Test the keys of journey tests, and of searches for the most users."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ def parsed(where="s.toml", **keys):
 
 @pytest.fixture
 def own(tmp_path):
-    """Return a function that returns the test of a journey in a file with that text, in a separate folder."""
+    """Return a function that returns the test of a journey in a file with this text, in a separate folder."""
 
     def parse(folder="a", text="", **keys):
         (tmp_path / folder).mkdir()
@@ -92,7 +92,7 @@ def test_shipped_journeys_warm_up_completely(test):
 )
 def test_unknown_p99_uses_next_percentile(own, test, judged):
     assert parsed(**test).judged[1] is judged
-    assert own(**test).judged[1] is P99  # how many requests another journey makes is not known
+    assert own(**test).judged[1] is P99  # the number of another journey's requests isn't known
 
 
 def test_several_injectors_share_the_users():
@@ -133,7 +133,7 @@ def test_most_users_are_whole_numbers():
         f"the journey questionnaire at {BEGIN}, the most users within p99<500ms, failures<0.1%, "
         "thinking for 0.25 to 0.5 s"
     )
-    # It takes an engine that can stop and knows when users were ready.
+    # It needs an engine that can stop and knows when users were ready.
     assert (test.engine, test.pace.engine_features) == ("locust", {Feature.EARLY_STOP, Feature.RESPONSE_TIME})
     coming = searching(model="arrivals", start_rate=0.5)
     _, plan = coming.search
@@ -148,7 +148,7 @@ def test_each_probe_has_other_users():
     probe = first.probing(41.0, 8.0, 3)
     assert (probe.users.users, probe.connections, probe.duration_s, probe.rate) == (41, 41, 8.0, None)
     assert probe.arrival_seed not in (None, first.arrival_seed, first.probing(41.0, 8.0, 4).arrival_seed)
-    assert first.probing(1.0, 8.0, 3).connections == 2  # one for each process
+    assert first.probing(1.0, 8.0, 3).connections == 2  # one user for each process
     coming = load_of(searching(model="arrivals")).probing(2.5, 8.0, 0)
     assert (coming.users.arrivals, coming.rate) == (2.5, None)
 
@@ -161,7 +161,7 @@ def test_probe_duration_fits_the_percentile(tmp_path):
 
     assert probe_s(1.0, model="arrivals") == pytest.approx(1000 / 18.5, abs=0.1)
     assert probe_s(20.0, think=["1s", "1s"]) == pytest.approx(1000 / (20 * 18.5 / 8.75), abs=0.1)
-    assert probe_s(1.0, journey="mine.py") == 5.0  # how many requests it makes is not known
+    assert probe_s(1.0, journey="mine.py") == 5.0  # the number of its requests isn't known
 
 
 def test_shipped_study_takes_33_minutes():

@@ -1,4 +1,7 @@
-"""A new kind of test is a file next to the others: this one is written by the tests, and nothing else knows of it."""
+"""Test that a new kind of test needs only a file next to the others.
+
+The tests write this kind, and no other file knows it.
+"""
 
 import dataclasses
 import sys
@@ -57,7 +60,7 @@ class Pings(Work):
 KINDS = (
     Kind(
         name="ping", order=9, work=Pings, paces=(Hold,), metrics=(PONG,), judged=(PONG,),
-        heading="Ping and pong", about="How long a pong takes.", caption="Pong: {what}", columns={PONG: "pong, ms"},
+        heading="Ping and pong", about="The time of a pong.", caption="Pong: {what}", columns={PONG: "pong, ms"},
     ),
 )
 """
@@ -66,7 +69,7 @@ TABLE = {"kind": NAME, "pings": 5, "colours": ["red", "blue"], "duration": "5s"}
 
 @pytest.fixture
 def test(tmp_path, monkeypatch):
-    """The test of the new kind, whose file is in a folder where kinds are looked for."""
+    """Return a test of the new kind. Its file is in a folder for kinds."""
     folder = tmp_path / "kinds"
     folder.mkdir()
     (folder / f"{NAME}.py").write_text(SOURCE, encoding="utf-8")
@@ -77,14 +80,14 @@ def test(tmp_path, monkeypatch):
 
 
 def pongs(label, test, block, result):
-    """uvicorn answers in half of gunicorn's time, daphne about as gunicorn does."""
+    """Uvicorn needs half of gunicorn's time, and daphne about the same time as gunicorn."""
     typical = {"gunicorn": 4000, "uvicorn": 2000, "daphne": 4000 + block % 3}[label]
     return dataclasses.replace(result, waited=typical + block * block % 5)
 
 
 @pytest.fixture
 def run(build_run, test):
-    """A run of it, read back from its folder."""
+    """Return a run of it, which is read from its folder."""
     return build_run(labels=("gunicorn", "uvicorn", "daphne"), tests=(test,), blocks=6, change=pongs)
 
 
@@ -94,7 +97,7 @@ def test_record_restores_the_fields(run, test):
     assert run.record.study.tests[0].same_as(test)
 
 
-def test_the_report_is_in_its_words(run):
+def test_report_uses_the_kinds_words(run):
     page = page_of(run)
     [table] = section(page, "verdicts").tables
     reported = {row[0].text: [field.text for field in row[1:4]] for row in table.rows}
@@ -104,7 +107,7 @@ def test_the_report_is_in_its_words(run):
     assert finding.answer.startswith("uvicorn answers first, 2,002 ms; all others take at least 99% more.")
     assert finding.certain
     own = section(page, "ping")
-    assert (own.heading, own.paragraphs) == ("Ping and pong", ("How long a pong takes.",))
+    assert (own.heading, own.paragraphs) == ("Ping and pong", ("The time of a pong.",))
     [table] = own.tables
     assert table.caption == "Pong: 5 pings in red and blue"
     assert table.columns == ("setup", "pong, ms", "failed", "trials")
@@ -115,5 +118,5 @@ def test_the_report_is_in_its_words(run):
     assert rows["uvicorn"]["test"] == "dial"
 
 
-def test_without_its_file_it_is_unknown():
+def test_kind_without_file_is_unknown():
     assert NAME not in kinds.known()

@@ -1,4 +1,4 @@
-"""Tests of the times and connections of HTTP requests."""
+"""Test the times and connections of HTTP requests."""
 
 import pytest
 

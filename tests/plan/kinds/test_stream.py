@@ -1,4 +1,4 @@
-"""Tests of the keys and metrics of stream tests."""
+"""Test the keys and metrics of stream tests."""
 
 import dataclasses
 from math import inf
@@ -27,7 +27,7 @@ def test_streams_run_next_to_other_requests():
     assert (load.protocol, [one.path for one in load.requests], load.rate) == ("events", ["/json"], 125)
     assert (load.streams.count, load.streams.events, load.streams.interval_s) == (100, 20, 0.025)
     assert load.streams.request.path == "/events?generator=sync&events=20&every=25"
-    assert load.grace_s == pytest.approx(2.5)  # the length of a stream and two seconds
+    assert load.grace_s == pytest.approx(2.5)  # the length of a stream plus two seconds
     assert (load.bodies, load.streams.body) == ((None,), None)
     assert found.description == (
         "100 streams of 20 events (/events?generator=sync, one every 25 ms) and GET /json meanwhile at 125 requests "
@@ -80,7 +80,7 @@ def test_search_varies_only_the_streams():
     found = a_test("stream-capacity", start_rate=20, rate=50)
     objective, plan = found.search
     assert (str(objective), plan.unit, plan.whole) == ("delay p99<100ms, p99<500ms, errors<0.1%", "streams", True)
-    assert (plan.short_s, plan.long_s) == (4, 20)  # two streams one after the other; a thousand other requests
+    assert (plan.short_s, plan.long_s) == (4, 20)  # two consecutive streams, and a thousand other requests
     assert plan.probe_s(1.0, plan.short_s) == 4
     load = load_of(found)
     assert (load.streams.count, load.rate, load.grace_s) == (20, 50, 1)
@@ -103,7 +103,7 @@ def test_search_without_request_limit_stays_short():
 
 def test_search_judges_events_with_requests():
     assert [metric.name for metric in stream().judged] == [EVENTS_PER_S.name, DELAY_P99.name, "p99_ms"]
-    assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # of 750 requests
+    assert [metric.name for metric in stream(duration="6s").judged][2] == "p95_ms"  # for 750 requests
     assert stream().decisive is EVENTS_PER_S
 
 
@@ -138,7 +138,7 @@ def test_missing_events_are_infinitely_late(tried):
     few = {"begun": 100, "answered": 20, "unanswered": 80, "whole": 20, "events": 800}
     assert FIRST_P50.read(tried(**few)) == inf
     half = tried({"first_event": histogram_of({5_000: 40, 2_000_000: 40})}, **{**few, "answered": 80, "unanswered": 20})
-    assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the 50th of 100
+    assert FIRST_P50.read(half) == pytest.approx(2000, rel=0.001)  # the 50th of 100 values
     assert FIRST_P90.read(half) == inf
     assert DELAY_P99.read(tried(events=900, missing=100)) == inf
     one_of_200 = tried({"event_delay": histogram_of({1_000: 995})}, events=995, missing=5)

@@ -1,4 +1,4 @@
-"""summary.csv: the numbers are the arithmetic of the valid trials, and of nothing else."""
+"""Test summary.csv: the numbers follow only from the valid trials."""
 
 from statistics import geometric_mean
 
@@ -26,12 +26,13 @@ def test_rows_have_means_over_blocks(build_run):
         expected = geometric_mean(result.response_time_ms[key] for result in results)
         assert float(row[f"{key}_ms"]) == pytest.approx(expected, rel=1e-5)
     assert float(row["p50_ms_low"]) < float(row["p50_ms"]) < float(row["p50_ms_high"])
-    assert found["gunicorn", "latency"]["p99.9_ms"] == ""  # 3,000 requests: three beyond it
+    assert found["gunicorn", "latency"]["p99.9_ms"] == ""  # 3,000 requests, of which three are above it
 
 
 def test_cost_of_one_block_lacks_interval(build_run):
     row = rows(build_run(blocks=1))["daphne-redis", "latency"]
-    # Block 1: 1.01 times 3 + 6 + 1.5 CPU seconds for 3,000 requests; 3 processes of 60 MB and 6,000 switches each.
+    # Block 1 has 1.01 times 3 + 6 + 1.5 CPU seconds for 3,000 requests, and 3 processes with 60 MB and 6,000 switches
+    # each.
     assert float(row["web_cpu_ms_per_request"]) == pytest.approx(1.01)
     assert float(row["worker_cpu_ms_per_request"]) == pytest.approx(2.02)
     assert float(row["redis_cpu_ms_per_request"]) == pytest.approx(0.505)

@@ -1,4 +1,4 @@
-"""Drawings are written short, and look as before."""
+"""Test that drawings are shorter and look the same."""
 
 import xml.etree.ElementTree as ET
 
@@ -51,5 +51,5 @@ def test_marks_contrast_with_bands(theme):
 
 
 def parts(colour):
-    """Red, green and blue of ``#rrggbb``."""
+    """Return the red, green and blue of ``#rrggbb``."""
     return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]

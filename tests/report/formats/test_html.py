@@ -1,4 +1,4 @@
-"""The HTML page: one file, complete, and for everyone."""
+"""Test the HTML page: it is one complete and accessible file."""
 
 import re
 from html.parser import HTMLParser
@@ -16,7 +16,7 @@ BLANK = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 class Document(HTMLParser):
-    """The page's elements with their attributes and text, and whether every one is closed."""
+    """Collect the page's elements with their attributes and text, and check that each is closed."""
 
     def __init__(self, text):
         super().__init__()
@@ -44,13 +44,13 @@ class Document(HTMLParser):
 
 @pytest.fixture
 def page(build_run):
-    """Gives a function that builds a run of that shape and returns its page, with blanks for the charts."""
+    """Return a function that builds a run with this shape and returns its page, with empty charts."""
     return lambda **shape: written(build_run(**{"labels": ("gunicorn",), "blocks": 1, **shape}), lambda chart: BLANK)
 
 
 @pytest.fixture(scope="module")
 def usual(run_builder, tmp_path_factory):
-    """The page of five setups, all kinds of tests, one block, and the baseline twice."""
+    """Return the page of five setups, with all kinds of tests, one block, and the baseline twice."""
     build = run_builder(tmp_path_factory.mktemp("usual"))
     run = build(blocks=1, aa=True, tests=("latency", "throughput", "capacity"))
     return written(run, lambda chart: render.svg(chart.spec))
@@ -81,7 +81,7 @@ def test_verdicts_are_grouped_by_metric(usual):
     groups = ["p50 response time", "p99 response time", "CPU per request"]
     assert re.findall(r'scope="rowgroup" colspan="5">([^<]+)', table) == groups
     assert table.count("<tbody>") == table.count("</tbody>") == 3
-    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and over the group
+    assert table.count("p50 response time") == 2  # in the caption, on the noise floor, and above the group
 
 
 def test_page_works_without_sight_or_mouse(usual):

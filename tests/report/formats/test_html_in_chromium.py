@@ -1,4 +1,4 @@
-"""The page in a real browser, from a file: it fits a phone, it can be read in light and dark.
+"""Test the page from a file in a real browser: it fits on a phone, and is readable in light and dark colours.
 
 Chromium runs with its command line: a copy of the page contains a probe, whose findings are in the dump of the page.
 """
@@ -49,9 +49,10 @@ parent.document.body.replaceChildren(result);
 
 @pytest.fixture(scope="module")
 def opened(run_builder, tmp_path_factory):
-    """Return a function that builds a run of that shape.
+    """Return a function that builds a run with this shape.
 
-    It returns a function that opens the page in a window of that width, in the theme, and returns the probe's findings.
+    It returns a function that opens the page in a window of this width with the theme, and returns the probe's
+    findings.
     """
 
     def opened(**shape):
@@ -63,7 +64,7 @@ def opened(run_builder, tmp_path_factory):
 
         @functools.cache
         def look(width, dark=False):
-            # In a frame, for a window is at least 500 pixels wide.
+            # The page is in a frame, because a window is at least 500 pixels wide.
             page.write_text(f'<iframe style="width: {width}px; height: 900px; border: 0" srcdoc="{framed}"></iframe>')
             theme = ["--blink-settings=preferredColorScheme=0"] if dark else []
             return probed(page, tmp_path_factory.mktemp("profile"), *theme)
@@ -75,7 +76,7 @@ def opened(run_builder, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def probe(opened):
-    """Opens the page of five setups, with pictures over time."""
+    """Open the page of five setups, with pictures over time."""
     seconds = [Second(float(t), 300, 300, 300, 0, 2.0, 8.0, 4.0, ((1.5, 300),), {"200": 300}) for t in range(10)]
     change = replaced(timeline=tuple(seconds))
     return opened(aa=True, tests=("latency", "throughput", "capacity"), change=change)
@@ -103,13 +104,13 @@ def test_wide_window_shows_whole_charts(probe, width):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_texts_contrast_with_the_page(probe, theme):
-    """Texts at 4.5 to 1 and graphics at 3 to 1, as WCAG 2 asks."""
+    """WCAG 2 requires 4.5 to 1 for texts and 3 to 1 for graphics."""
     found = probe(1200, dark=theme == "dark")
     page = found["text"][0][1]
     assert (luminance(page) > 0.5) == (theme == "light")
     texts = {colour for colour, _ in found["text"]} | set(found["drawn"])
     assert {colour: contrast(colour, page) for colour in texts if contrast(colour, page) < 4.5} == {}
-    marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # the halo is the page's own colour
+    marks = {colour for colour in found["marks"] if contrast(colour, page) > 1.05}  # the halo has the page's colour
     assert len(marks) >= 6
     assert {colour: contrast(colour, page) for colour in marks if contrast(colour, page) < 3} == {}
 

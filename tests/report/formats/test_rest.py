@@ -1,4 +1,4 @@
-"""Tests of the reST page, which must build with any texts."""
+"""Test the reST page, which must build with any texts."""
 
 import pytest
 from sphinx.application import Sphinx
@@ -10,7 +10,7 @@ from tests.report.changed import replaced
 
 @pytest.mark.slow
 @pytest.mark.exhaustive
-@pytest.mark.filterwarnings("default")  # what Sphinx and docutils deprecate among themselves
+@pytest.mark.filterwarnings("default")  # deprecations between Sphinx and docutils
 def test_it_builds_without_warnings(build_run, tmp_path):
     change = replaced(errors={"status": 2})
     full = {"tests": ("latency", "throughput", "capacity"), "lost": (("daphne", "latency", 1),), "change": change}

@@ -1,4 +1,4 @@
-"""The whole report in a terminal, with all of its tables."""
+"""Test the whole report in a terminal with all of its tables."""
 
 import io
 
@@ -19,13 +19,13 @@ def test_piped_output_is_plain(build_run):
     text = printed(build_run(blocks=6, aa=True, study={"title": "[bold]x[/bold] [/]"}))
     assert "\x1b" not in text
     assert "[bold]x[/bold] [/]" in text  # which isn't markup
-    assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms against gunicorn's 2
+    assert "×1.50 (1.49 to 1.51)" in text  # uvicorn's 3 ms relative to gunicorn's 2 ms
     assert "slower" in text
     assert "Noise floor: gunicorn against itself as gunicorn-again" in text
     lines = text.splitlines()
     head = next(place for place, line in enumerate(lines) if line.split()[:3] == ["setup", "p50", "p90"])
     ends = {line.index(line.split()[2]) + len(line.split()[2]) for line in lines[head + 1 : head + 6]}
-    assert len(ends) == 1  # the first column of figures is flush right
+    assert len(ends) == 1  # the first column of figures is aligned to the right
 
 
 def test_failed_trials_are_named(build_run):

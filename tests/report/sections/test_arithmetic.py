@@ -1,4 +1,4 @@
-"""Tests of the arithmetic of waiting, next to the measurements."""
+"""Test the arithmetic of waiting, next to the measurements."""
 
 import dataclasses
 import json
@@ -35,7 +35,10 @@ FIXED = a_test("latency", path="/either/fetch", rate=40, duration="25s")
 
 @pytest.fixture
 def results(build_run):
-    """A function: the results of a run whose setups wait for an origin of a second, which takes 1.01 s on average."""
+    """Return a function that returns the results of a run whose setups wait for an origin.
+
+    Its latency is a second, 1.01 s on average.
+    """
 
     def results(test=CLOSED, stages=(SLOW,), answers=10_000, rested=40.0, unfinished=0, name="a", **measured):
         rates = {**MEASURED, **measured}
@@ -62,7 +65,7 @@ def by_label(found):
 
 def test_concurrency_over_latency_is_the_ceiling(results):
     found = by_label(waiting(results(), CLOSED))
-    # Of the fourth neither threads nor a pool are known, and the test has no more connections than 100.
+    # The fourth setup has no known threads or pool, and the test has only 100 connections.
     assert {label: (one.own.limit, one.effective.reason, round(one.expected, 2)) for label, one in found.items()} == {
         "few": (16, "16 threads", 15.84),
         "many": (128, "100 connections", 99.01),
@@ -81,7 +84,7 @@ def test_tolerance_is_three_percent_or_chance(results):
 def test_fixed_rate_limits_the_ceiling(results):
     made = results(FIXED, many=39.6, free=39.6)
     found = by_label(waiting(made, FIXED))
-    assert found["many"].sent == found["many"].expected == 39.6  # of 40: what random moments made of it
+    assert found["many"].sent == found["many"].expected == 39.6  # instead of 40, because of the random moments
     assert found["pool"].expected == pytest.approx(32 / 1.01)
     [chart] = arithmetic.section(made).charts
     [line] = [data for data in chart.spec["datasets"].values() if "label" not in data[0]]

@@ -1,4 +1,4 @@
-"""Tests of the cost of a million requests, and of its shares by process."""
+"""Test the cost of a million requests, and its shares by process."""
 
 import dataclasses
 
@@ -12,7 +12,10 @@ MILLION = "cost of a million requests"
 
 @pytest.fixture
 def cost(build_run):
-    """Gives a function: the cost table of a run with that price, and of what ``change`` made of its processes."""
+    """Return a function that returns the cost table of a run with this price.
+
+    ``change`` changes its processes.
+    """
 
     def of(price=None, change=None, **shape):
         run = build_run(labels=("gunicorn", "daphne-redis"), tests=("latency",), blocks=1, **shape)
@@ -28,7 +31,7 @@ def cost(build_run):
 
 def test_price_of_option_or_study_applies(cost):
     rows, text = cost(price=0.072)
-    # 3.03 CPU seconds for 3,000 requests: 1.01 ms each, 0.28056 core-hours a million.
+    # 3.03 CPU seconds for 3,000 requests are 1.01 ms each, or 0.28056 core-hours for a million.
     assert rows["gunicorn"][MILLION].text == "0.0202"
     assert "0.072" in text
     study = {"price_per_core_hour": 1.0}
@@ -49,7 +52,7 @@ def test_processes_show_their_shares(cost):
 
 
 def service(trial, role):
-    """A service next to the setup, which is not its to pay for."""
+    """A service next to the setup that isn't part of its cost."""
     figures = {"cpu_s": 6.0, "requests": None, "peak_rss_mb": 900.0, "rss_mb": 900.0}
     return dataclasses.replace(trial.processes[0], role=role, name=role, charged=False, **figures)
 

@@ -1,4 +1,4 @@
-"""Response time over load: a chart where a study asks for the same at three rates or more."""
+"""Test the chart of response time over load, for studies with the same requests at three or more rates."""
 
 import json
 
@@ -27,7 +27,7 @@ def arriving(rate):
 
 @slowed
 def queue(label, test, block):
-    """Times as of a queue before a server that holds 300 requests/s, or a setup that holds less."""
+    """Return times like those of a queue before a server that sustains 300 requests/s, or of a slower setup."""
     return 1 / (1 - float(test.partition("-")[2]) / (300.0 if label == "gunicorn" else 260.0))
 
 

@@ -1,4 +1,4 @@
-"""Tests of the page's description of the compared setups."""
+"""Test the page's description of the compared setups."""
 
 import dataclasses
 
@@ -11,7 +11,10 @@ from loadtests.report.sections import overview
 
 @pytest.fixture
 def results_of(build_run):
-    """A function: the results of a run whose trials are changed, with these fields of its record or its study."""
+    """Return a function that returns the results of a run with changed trials.
+
+    It also gets fields of the run's record or study.
+    """
 
     def results_of(change=lambda trial: trial, interleave=True, **record):
         shape = {"study": {"interleave": interleave}, "record": record}

@@ -1,4 +1,4 @@
-"""Tests of pictures over time: their panels, the drawn block, and their descriptions."""
+"""Test pictures over time: their panels, the drawn block, and their descriptions."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -32,7 +32,7 @@ def second(t, ok=300, p50=2.0, **ends):
 
 
 def observed(seconds):
-    """The CPU time of a server and of an origin, whose stages change."""
+    """Return the CPU time of a server and of an origin whose stages change."""
     samples = tuple(CpuSample(float(t), {"web": 0.5, "origin": 0.125}) for t in range(1, seconds + 1))
     return Meanwhile(samples, OriginObservation(STAGES, 10, 5.0))
 
@@ -51,12 +51,12 @@ def results_of(build_run):
 
 @pytest.fixture
 def picture(results_of):
-    """A function: the first setup's picture."""
+    """Return a function that returns the first setup's picture."""
     return lambda *args, **shape: pictures.section(results_of(*args, **shape)).charts[0]
 
 
 def rows(chart, *keys):
-    """The data of the panel whose rows have these keys."""
+    """Return the data of the panel whose rows have these keys."""
     found = [data for data in chart.spec["datasets"].values() if data and set(keys) <= set(data[0])]
     return next((rows for rows in found if "usual" not in rows[0]), [])
 
@@ -121,7 +121,7 @@ def test_lines_cross_the_origins_stages(picture):
         "web 0.50 cores, origin: 503 after 50 ms"
     )
     panels = chart.spec["vconcat"]
-    assert len(panels) == 5  # with one for CPU
+    assert len(panels) == 5  # including one for CPU time
     assert all(any(layer["mark"].get("fill") == "#c9d3de" for layer in panel["layer"]) for panel in panels)
     assert "the origin: 200 after 1000 ms, 503 after 50 ms and 200 after 1000 ms" in chart.alt
 

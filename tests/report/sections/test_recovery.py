@@ -1,4 +1,4 @@
-"""Tests of recovery times: in the table of verdicts with both values, and next to the lost requests."""
+"""Test recovery times in the table of verdicts with both values, and next to the lost requests."""
 
 import dataclasses
 
@@ -26,8 +26,10 @@ def seconds(back):
 
 @pytest.fixture
 def results(build_run):
-    """A function: the results of a run in which each setup is as before from that second on, and a second later in the
-    second block."""
+    """Return a function that returns the results of a run in which each setup recovers at this second.
+
+    In the second block, it recovers a second later.
+    """
 
     def results(**back):
         def change(label, test, block, result):
@@ -49,7 +51,7 @@ def test_recovery_times_are_in_verdicts(results):
     [table] = section(page, "verdicts").tables
     [row] = table.rows
     assert texts(row[:3]) == ["uvicorn", "time to recover", "×0.43"]
-    assert row[4].text.startswith("4.47 s, 10.5 s of gunicorn")  # of the two blocks; one block takes a second longer
+    assert row[4].text.startswith("4.47 s, 10.5 s of gunicorn")  # the mean of both blocks
     [table] = section(page, "recovery").tables
     assert [texts((row[0], row[1], *row[4:])) for row in table.rows] == [
         ["uvicorn", "4.47", "1,005", "135", "0", "2"],

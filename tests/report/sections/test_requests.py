@@ -1,4 +1,4 @@
-"""The requests of a mix in the report, and in what differs between runs."""
+"""Test the requests of a mix in the report, and in the differences between runs."""
 
 import dataclasses
 
@@ -31,7 +31,7 @@ def answered(label, test, block, result):
 
 @pytest.fixture
 def results(build_run):
-    """A function: a run whose tests ask these requests."""
+    """Return a function that builds a run whose tests send these requests."""
 
     def build(*sent, change=answered, **shape):
         tests = tuple(known_test(name).with_requests(sent) for name in ("latency", "throughput"))
@@ -45,7 +45,7 @@ def test_frequent_requests_come_first(results):
     assert list(map(texts, table.rows)) == [
         ["GET /often", "gunicorn", "2.50", "25.0", "2,600", "0"],
         ["GET /often", "uvicorn", "2.50", "25.0", "2,600", "0"],
-        ["GET /rarely", "gunicorn", "not reached", "–", "40", "40"],  # no answer to twenty; p99 needs 1,000
+        ["GET /rarely", "gunicorn", "not reached", "–", "40", "40"],  # twenty unanswered; p99 needs 1,000
         ["GET /rarely", "uvicorn", "not reached", "–", "40", "40"],
     ]
     assert table.caption.endswith(", ms: a mix of 2 requests at 300 requests per second, at random moments")

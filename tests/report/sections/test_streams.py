@@ -1,4 +1,4 @@
-"""Tests of the table of streams: their values, interrupted streams, and the times of other requests."""
+"""Test the table of streams: their values, interrupted streams, and the times of other requests."""
 
 import dataclasses
 import re
@@ -28,7 +28,7 @@ def streams(most, in_time, broken=0, unanswered=0, first_ms=5.0):
 
 @pytest.fixture
 def results(build_run):
-    """A run in which twenty threads stream, and two event loops do."""
+    """Return a run with streams from twenty threads, and from two event loops."""
 
     def change(label, _test, block, result):
         if label != "gunicorn":
@@ -52,7 +52,7 @@ def test_streams_appear_next_to_other_requests(results):
     assert (loop["broken"], threads["broken"], loop["no event"], threads["no event"]) == ("10", "0", "0", "320")
     assert loop["p90, ms"] == "10.5"
     assert (loop["others failed"], threads["others failed"]) == ("0", "1,600")
-    # If a percentile wasn't reached, the unit follows the others.
+    # If a percentile wasn't reached, the unit follows the other values.
     answers = [found.answer for found in page.findings]
     assert any(re.search(r" ms[ ,].*gunicorn not reached\b(?! ms)", answer) for answer in answers), answers
     assert not any("not reached ms" in answer for answer in answers)

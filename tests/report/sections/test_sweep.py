@@ -1,4 +1,4 @@
-"""A sweep in the report: heat maps, the cells within noise of the best, and the advice."""
+"""Test a sweep in the report: heat maps, the cells within noise of the best, and the advice."""
 
 import dataclasses
 import json
@@ -13,13 +13,16 @@ from loadtests.report.sections import sweep as sweeps
 from tests.fixtures.pages import column, page_of
 from tests.report.changed import replaced, resaved
 
-SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # than the best, with any number of threads
+SLOWER = {"1w": 2.0, "2w": 1.05, "4w": 1.0}  # worse than the best, with any number of threads
 MEGABYTES = {"1w": 60.0, "2w": 80.0, "4w": 160.0}
 
 
 @pytest.fixture
 def swept(build_run):
-    """Builds a sweep: four workers are the best, two 5% slower and half as big, one half as fast."""
+    """Build a sweep with four workers as the best.
+
+    Two workers are 5% slower and need half the memory, and one is half as fast.
+    """
 
     def build(knobs=None, noise=0.003, slower=SLOWER, also=None, **shape):
         sweep = Sweep("gunicorn", knobs or {"WORKERS": ("1", "2", "4"), "THREADS": ("1", "2")})
@@ -53,7 +56,7 @@ def advised(results):
 
 
 def drawn(results, name):
-    """The cells of a map, by label."""
+    """Return the cells of a map by label."""
     chart = next(chart for chart in sweeps.section(results).charts if chart.name == name)
     json.dumps(chart.spec, allow_nan=False)
     return {row["label"]: row for row in chart.spec["datasets"][chart.spec["data"]["name"]]}
@@ -110,7 +113,7 @@ def test_each_measure_has_a_map(swept):
 
 def test_similar_cells_have_similar_colours(swept):
     found = swept(noise=0.01)
-    assert advised(found).startswith("4 workers × ")  # a setup that is surely slower isn't advised, even if it is cheap
+    assert advised(found).startswith("4 workers × ")  # a slower setup isn't advised, even if it is cheap
     rate, p99 = drawn(found, "sweep-throughput"), drawn(found, "sweep-latency")
     one, four = rate["1w-1t"]["fill"], rate["4w-1t"]["fill"]
     assert one != four

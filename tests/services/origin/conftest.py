@@ -1,4 +1,4 @@
-"""Origins over real sockets, within the test's own process."""
+"""Provide origins over real sockets in the test's process."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Tests of an origin's answers below /_admin/, and of their documentation."""
+"""Test an origin's answers below /_admin/, and their documentation."""
 
 import json
 import re
@@ -21,7 +21,7 @@ EVERYTHING = {"stages": [{"at": 0}]}
 
 @pytest.fixture
 def answers(ask):
-    """A function: the statuses and bodies of the answers to some requests."""
+    """Return a function that returns the statuses and bodies of the answers to requests."""
 
     def answers(recipes, *requests):
         return [(status, body.decode()) for status, _, body in ask(recipes, *requests)]
@@ -69,7 +69,7 @@ LONG = {"stages": [{"at": 0}], "body": "a" * MAX_RECIPE_BYTES}
     ("recipe", "status", "says"),
     [
         (b"", 400, "add_recipe: not valid JSON: "),
-        ({}, 400, "add_recipe: stages: is missing; a list that is not empty"),
+        ({}, 400, "add_recipe: stages: is missing. A list that is not empty"),
         ([EVERYTHING, {"stages": [{"at": "-1s"}]}], 400, "add_recipe: recipes[2].stages[1].at: is '-1s'"),
         (LARGE, 400, "the bodies together: 80 MB; at most 64 MB are allowed (they are held in memory)"),
         (LONG, 413, "a recipe has at most 0.5 MB; a large body is written as its size: <<20mb>>"),
@@ -95,7 +95,7 @@ def test_unknown_or_wrong_requests_are_refused(answers):
     assert (posted, gotten) == ((405, "status takes GET or HEAD"), (405, "add_recipe takes POST"))
 
 
-def test_who_only_looks_is_not_counted(answers):
+def test_admin_requests_are_not_counted(answers):
     counts, seconds = answers(EVERYTHING, ("/_admin/current_count",), ("/_admin/seconds",))
     found = json.loads(counts[1])
     assert (found["total_requests"], found["connections_opened"], found["connections_open"]) == (0, 0, 0)
@@ -127,7 +127,7 @@ def test_web_page_has_no_access(answers, header):
 
 
 @pytest.mark.parametrize("host", ["localhost:8100", "LocalHost", "127.0.0.1:8100"])
-def test_person_may_use_a_browser(answers, host):
+def test_browser_address_bar_has_access(answers, host):
     header = f"Host: {host}\r\nSec-Fetch-Site: none\r\n"
     assert answers(EVERYTHING, ("/_admin/status", "GET", header)) == [(200, "ok!")]
 

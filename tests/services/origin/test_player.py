@@ -1,4 +1,4 @@
-"""Tests of an origin's recipes and counts, with a clock that the test moves."""
+"""Test an origin's recipes and counts with a clock that the test moves."""
 
 from collections import Counter
 
@@ -27,7 +27,7 @@ def clock():
 
 @pytest.fixture
 def player(clock):
-    """A function: a player of recipes."""
+    """Return a function that returns a player of recipes."""
 
     def make(*played):
         made = Player(clock)
@@ -38,14 +38,14 @@ def player(clock):
 
 
 def played(player, path="/"):
-    """Status, latency in seconds and body of an answer."""
+    """Return the status, latency in seconds and body of an answer."""
     found = player.begin(path)
     if found.of is not None:
         found.of.end()
     return found.reply.status, found.latency_s, found.reply.body
 
 
-# The shape of the original's documentation: an origin that is wrong, then overloaded, then well.
+# The example in the original's documentation: an origin that fails, is then overloaded, and then recovers.
 DOCUMENTED = {
     "stages": [
         {"at": 0, "status": 404, "latency": "50ms"},
@@ -115,7 +115,7 @@ def lucks(origin, count):
     return [(found.fate, found.latency_s) for found in (origin.begin("/") for _ in range(count))]
 
 
-def test_shares_are_as_they_are_given(player):
+def test_shares_match_the_recipe(player):
     origin = player(CHANCES)
     found = [origin.begin("/") for _ in range(10_000)]
     shares = {fate: count / len(found) for fate, count in Counter(one.fate for one in found).items()}
@@ -143,7 +143,7 @@ def counts(clock):
 
 
 def test_requests_in_flight_are_reported(counts, clock):
-    """By Little's law: a request that is there for half of a second is half a request in it."""
+    """By Little's law, a request that is in progress for half of a second counts as half a request in this second."""
     counts.began(True)
     clock.now += 0.5
     counts.began(True)

@@ -1,4 +1,4 @@
-"""Tests of reading recipes: errors are one line with the key."""
+"""Test reading recipes: errors are one line with the key."""
 
 import json
 
@@ -44,7 +44,7 @@ def read(value):
     return recipes.read(json.dumps(value).encode(), "a.json")
 
 
-def test_the_recipes_that_ship_are_right():
+def test_included_recipes_are_valid():
     assert all(recipes.load(name) for name in recipes.names())
 
 
@@ -91,31 +91,31 @@ def test_random_content_has_requested_length():
 
 
 WRONG = [
-    (("stages",), [], "stages: is []; a list that is not empty"),
-    (("stages", 1, "at"), "-4s", "stages[2].at: is '-4s'; a time of 0 or more is needed"),
-    (("stages", 1, "at"), 4000, "stages[2].at: is 4000; a time of 0 or more is needed"),
-    (("stages", 0, "latency"), 50, "stages[1].latency: is 50; a time of 0 or more is needed"),
+    (("stages",), [], "stages: is []. A list that is not empty"),
+    (("stages", 1, "at"), "-4s", "stages[2].at: is '-4s'. A time of 0 or more is needed"),
+    (("stages", 1, "at"), 4000, "stages[2].at: is 4000. A time of 0 or more is needed"),
+    (("stages", 0, "latency"), 50, "stages[1].latency: is 50. A time of 0 or more is needed"),
     (("stages", 0, "latency"), "1 s", "stages[1].latency: is '1 s'"),
     (("stages", 1, "latency"), "1s..", "stages[2].latency: is ''"),
-    (("stages", 0, "status"), 199, "stages[1].status: is 199; a whole number from 200 to 599 is needed"),
-    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5; a number from 0 to 1 is needed"),
-    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1; a number from 0 to 1 is needed"),
+    (("stages", 0, "status"), 199, "stages[1].status: is 199. A whole number from 200 to 599 is needed"),
+    (("stages", 2, "failures"), 1.5, "stages[3].failures: is 1.5. A number from 0 to 1 is needed"),
+    (("stages", 2, "resets"), -0.1, "stages[3].resets: is -0.1. A number from 0 to 1 is needed"),
     (("stages", 2, "failure_status"), 100, "stages[3].failure_status: is 100"),
-    (("route",), "news", "route: is 'news'; a path such as /news"),
-    (("route",), "/a*b", "route: is '/a*b'; a path such as /news"),
-    (("route",), "/a?b=c", "route: is '/a?b=c'; a path such as /news"),
+    (("route",), "news", "route: is 'news'. A path such as /news"),
+    (("route",), "/a*b", "route: is '/a*b'. A path such as /news"),
+    (("route",), "/a?b=c", "route: is '/a?b=c'. A path such as /news"),
     (("route",), "/_admin/status", "route: is '/_admin/status'. Paths below /_admin/ belong to the admin interface"),
-    (("rout",), "/", "rout: is not a known key; did you mean route? allowed: body, h"),
-    (("limit",), 0, "limit: is 0; a whole number of 1 or more"),
-    (("seed",), "x", "seed: is 'x'; a whole number"),
+    (("rout",), "/", "rout: is not a known key. Did you mean route? Allowed: body, h"),
+    (("limit",), 0, "limit: is 0. A whole number of 1 or more"),
+    (("seed",), "x", "seed: is 'x'. A whole number"),
     (("random_content",), "1kb", "body and random_content exclude each other"),
     (("origin",), "http://127.0.0.1/", "body and origin exclude each other"),
-    (("headers", "X Y"), "1", "headers.X Y: is not a valid name; the name of a header"),
-    (("headers", "X"), 1, "headers.X: is 1; a text of one line is needed"),
-    (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'; a text of one line is needed"),
+    (("headers", "X Y"), "1", "headers.X Y: is not a valid name. The name of a header"),
+    (("headers", "X"), 1, "headers.X: is 1. A text of one line is needed"),
+    (("headers", "X"), "a\r\nb: c", "headers.X: is 'a\\r\\nb: c'. A text of one line is needed"),
     (("headers", "Content-Length"), "1", "headers.Content-Length: the origin sets it itself"),
-    (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'; allowed: gzip, identity"),
-    (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'; allowed: close, keep-alive"),
+    (("headers", "Content-Encoding"), "br", "headers.Content-Encoding: is 'br'. Allowed: gzip, identity"),
+    (("headers", "connection"), "upgrade", "headers.connection: is 'upgrade'. Allowed: close, keep-alive"),
     (("stages", 0, "at"), "1s", "stages[1].at: is not 0. The first stage must start at 0"),
     (("stages", 2, "at"), "4s", "stages[3].at: must be later than the previous stage"),
     (("stages", 1, "at"), "25000m", "stages[2].at: is '25000m'; at most 1440m is allowed"),
@@ -155,7 +155,7 @@ def test_mistake_names_the_key(path, new, says):
     ],
 )
 def test_only_loopback_is_passed_on(url):
-    says = r"^a.json: origin: is .*; a URL of this machine's loopback is needed"
+    says = r"^a.json: origin: is .*. A URL of this machine's loopback is needed"
     with pytest.raises(UserError, match=says) as raised:
         read({"origin": url, **SMALL})
     assert "\n" not in str(raised.value)
@@ -164,10 +164,10 @@ def test_only_loopback_is_passed_on(url):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        ([SMALL, {"stages": [{"at": 0, "status": 99}]}], "recipes[2].stages[1].status: is 99;"),
+        ([SMALL, {"stages": [{"at": 0, "status": 99}]}], "recipes[2].stages[1].status: is 99. "),
         ([SMALL, SMALL], "recipes[2].route: /* has a recipe already"),
-        ([], "holds no recipe"),
-        ([7], "recipes[1]: is 7; a table is needed"),
+        ([], "contains no recipe"),
+        ([7], "recipes[1]: is 7. A table is needed"),
     ],
 )
 def test_list_error_names_the_recipe(written, says):
@@ -183,7 +183,7 @@ def test_arbitrary_recipe_is_played_or_refused(value):
         played, refused = read(value), ""
     except UserError as error:
         played, refused = (), str(error)
-    assert refused.isprintable()  # nor is there a line break
+    assert refused.isprintable()  # without a line break
     player = Player(lambda: 0.0)
     player.start(Stocked(recipe, recipe.content.make("a seed")) for recipe in played)
     for recipe in played:

@@ -1,4 +1,4 @@
-"""The origin as a service of a setup, and by hand."""
+"""Test the origin as a service of a setup, and started by hand."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def test_wrong_recipe_shows_the_log():
         pytest.raises(NotServing, match=ended) as raised,
         served("gunicorn", "origin", ORIGIN_RECIPE="slwo") as running,
     ):
-        raise NotServing(wait_for(running.failed_service), running.logs())  # where the setup answered first
+        raise NotServing(wait_for(running.failed_service), running.logs())  # if the setup answered first
     assert "unknown recipe 'slwo'. Did you mean slow?" in raised.value.log
 
 
@@ -62,7 +62,7 @@ def test_signal_ends_with_status_130(cli, tmp_path, number):
     assert file.read_text() == f"{url}\n"
     port = int(url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)) as held:
-        held.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # a request in flight holds nothing up
+        held.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")  # a request in flight doesn't delay the end
         process.send_signal(number)
         _, errors = process.communicate(timeout=10)
     assert (process.returncode, errors) == (130, "error: interrupted\n")
@@ -93,4 +93,4 @@ def test_taken_port_is_a_clear_error(refused, tmp_path):
     recipe = tmp_path / "loop.json"
     recipe.write_text(json.dumps({"origin": f"http://127.0.0.1:{port}/", "stages": [{"at": 0}]}))
     says = refused("origin", recipe, "--port", port)
-    assert says.startswith(f"error: the recipe of /*: origin: is http://127.0.0.1:{port}/, which is this origin")
+    assert says.startswith(f"error: the recipe of /*: origin: is http://127.0.0.1:{port}/, the address of this origin")

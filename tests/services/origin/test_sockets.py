@@ -1,4 +1,4 @@
-"""Tests of an origin over real sockets: its connections, its answers and its counts."""
+"""Test an origin over real sockets: its connections, its answers and its counts."""
 
 import asyncio
 import gzip
@@ -31,7 +31,7 @@ def test_kept_connections_are_counted(play):
 
 
 def test_sent_headers_include_guessed_type(ask):
-    bbc_s = {"connection": "keepalive", "cache-control": "private, max-age=0, no-cache"}  # as in its documentation
+    bbc_s = {"connection": "keepalive", "cache-control": "private, max-age=0, no-cache"}  # as it documents
     recipes = [
         {"route": "/page", **stage()},
         {"route": "/json", **stage(), "body": '{"a": 1}'},
@@ -197,7 +197,7 @@ def test_body_of_other_address_is_passed(play):
 
 
 def passed_on(url):
-    """A request that adds a recipe, whose body comes from there."""
+    """Return a request that adds a recipe, whose body comes from this URL."""
     body = json.dumps({"origin": url, "stages": [{"at": 0}]}).encode()
     return {"path": "/_admin/add_recipe", "method": "POST", "body": body}
 
@@ -207,7 +207,7 @@ def passed_on(url):
     [
         (b"", "whose answer breaks off"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfine", "whose answer breaks off"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "which answers with status 404; 200 is needed"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "which answers with status 404 instead of 200"),
         (b"SSH-2.0-OpenSSH\r\n", "whose answer breaks off or is not HTTP"),
         (None, "which cannot be reached"),
     ],
@@ -237,4 +237,4 @@ def test_origin_does_not_fetch_from_itself(play, name):
 
     status, _, words = play(OK, talk)
     assert status == 400
-    assert words.decode().endswith("/x, which is this origin itself. Another address is needed")
+    assert words.decode().endswith("/x, the address of this origin. Another address is needed")

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def started(tmp_path_factory):
-    """The folder of a project from Django's ``startproject``, which no test changes."""
+    """Return the folder of a project from Django's ``startproject``, which no test changes."""
     folder = tmp_path_factory.mktemp("started") / "mysite"
     folder.mkdir()
     subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", str(folder)], check=True)
@@ -16,7 +16,7 @@ def started(tmp_path_factory):
 
 @pytest.fixture
 def mysite(started, tmp_path_factory):
-    """The folder of a project of the test's own."""
+    """Return the folder of a separate project for the test."""
     return shutil.copytree(started, tmp_path_factory.mktemp("own") / "mysite")
 
 

@@ -1,4 +1,4 @@
-"""Situations of real projects, as small projects."""
+"""Test situations of real projects with small projects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Situations of real projects on real servers, through the commands that users run."""
+"""Test situations of real projects on real servers, with the commands that users run."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests of the chat example of the documentation: it is served and used over WebSockets, and errors are one line."""
+"""Test the documentation's chat example: it is served and used over WebSockets, and errors are one line."""
 
 import json
 import shutil
@@ -49,13 +49,13 @@ class Guarded(Chat):
 
 @pytest.fixture
 def chat(tmp_path):
-    """The folder of the example."""
+    """Return the folder of the example."""
     return shutil.copytree(ROOT / "docs" / "examples" / "chat", tmp_path / "chat")
 
 
 @pytest.fixture
 def guarded(chat):
-    """The chat, which accepts only clients with a cookie and a header."""
+    """Return the chat, which accepts only clients with a cookie and a header."""
     consumers, asgi = chat / "chat" / "consumers.py", chat / "chat" / "asgi.py"
     consumers.write_text(consumers.read_text(encoding="utf-8") + GUARD, encoding="utf-8")
     asgi.write_text(asgi.read_text(encoding="utf-8").replace("import Chat", "import Guarded as Chat"), encoding="utf-8")
@@ -74,7 +74,7 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
     secrets = ("--ws-cookie", "sessionid=hunter2", "--ws-header", "X-Token: opensesame", "--ws-subprotocol", "hunter2")
     given = ("--app", guarded, "--output", folder, "--ignore-busy", *JOINING, *TALKING, *secrets)
     _, printed, errors = command("run", study, *given)
-    assert "gunicorn" in printed, errors  # left out: it has no WebSockets
+    assert "gunicorn" in printed, errors  # left out because it has no WebSockets
     made = [json.loads(file.read_text(encoding="utf-8")) for file in (folder / "trials").glob("*.json")]
     trials = {(trial["setup"], trial["test"]): trial for trial in made}
     assert trials.keys() == {("uvicorn", "echo"), ("uvicorn", "room")}
@@ -101,9 +101,9 @@ def test_chat_run_stores_no_secret(command, study, guarded, tmp_path):
         pytest.param(
             ("--ws-first", '{"hello": "$ROOM"}', *TALKING),
             """test echo: /ws/chat/: '{"text": "$ID"}' was sent, and no""",
-            marks=pytest.mark.exhaustive,  # waits for it as long as a user might
+            marks=pytest.mark.exhaustive,  # waits as long as a user might
         ),
-        ((), "test echo: it talks over WebSockets. Say with --ws-path and --ws-send where, and what"),
+        ((), "test echo: it uses WebSockets. Add --ws-path and --ws-send"),
         (TALKING[:2], "--ws-path also needs --ws-send"),
         ((*TALKING, "--ws-cookie", "hunter2"), "--ws-cookie: write a name and its value as a browser sends them"),
     ],
@@ -121,5 +121,5 @@ def test_own_websockets_are_default_study(command, refused, chat):
     code, printed, errors = command("run", "--app", chat, *TALKING, "--dry-run")
     assert (code, errors) == (0, "")
     assert "echoes of 64 B at 50% of what the slowest setup holds" in printed
-    says = "--ws-path: no test of own-project uses WebSockets; own-websockets has such tests"
+    says = "--ws-path: no test of own-project uses WebSockets. own-websockets has such tests"
     assert says in refused("run", "own-project", "--app", chat, *TALKING)

@@ -1,4 +1,4 @@
-"""A secret in any option of a run is in no file of its run folder, and isn't printed."""
+"""Test that a secret in any option of a run isn't in the run folder or in the output."""
 
 import json
 

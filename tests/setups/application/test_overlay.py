@@ -1,5 +1,7 @@
-"""Tests of the overlay: the project's Python and packages after the servers' packages, without changes to the
-project."""
+"""Test the overlay.
+
+The project's Python and packages come after the servers' packages, and the project isn't changed.
+"""
 
 import shutil
 import subprocess
@@ -21,7 +23,7 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 class Project:
-    """A virtual environment without pip, with the packages of the test."""
+    """Create a virtual environment without pip, with the test's packages."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -29,7 +31,7 @@ class Project:
         [self.packages] = (folder / "lib").glob("python*/site-packages")
 
     def has(self, name, version, code=""):
-        """Add a package to the environment, with a command of its name."""
+        """Add a package to the environment, with a command of the same name."""
         (self.packages / f"{name}.py").write_text(f"import sys\nversion = {version!r}\n{code}")
         about = self.packages / f"{name}-{version}.dist-info"
         about.mkdir()
@@ -37,11 +39,11 @@ class Project:
         (about / "entry_points.txt").write_text(f"[console_scripts]\n{name} = {name}:main\n")
 
     def overlay(self, *names):
-        """The overlay with the servers of these setups."""
+        """Return the overlay with the servers of these setups."""
         return overlay.make(self.folder / "bin" / "python", setups.find(names) if names else [])
 
     def overlay_with(self, variant, *names):
-        """The overlay of these setups with a variant."""
+        """Return the overlay of these setups with a variant."""
         found = [setup.with_variants([parse(variant)]) for setup in setups.find(names)]
         return overlay.make(self.folder / "bin" / "python", found, (), [parse(variant)])
 
@@ -54,7 +56,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """A separate package index: pip finds only the packages that ``release`` adds."""
+    """Provide a separate package index. pip finds only the packages that ``release`` adds."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -199,7 +201,7 @@ def test_variant_replaces_packages_of_project_and_benchmark(project, index):
     assert project.overlay_with("django==6.1", "gunicorn") == upgraded
 
 
-def test_variant_that_cannot_be_installed_names_the_log(project, index):
+def test_failed_variant_names_the_log(project, index):
     project.has("django", "5.2")
     index("gunicorn", "27.0", pinned=True)
     with pytest.raises(
@@ -211,7 +213,7 @@ def test_variant_that_cannot_be_installed_names_the_log(project, index):
     assert not log.with_suffix("").exists()
 
 
-def test_new_commit_of_a_branch_is_another_environment(project, index, tmp_path):
+def test_new_commit_makes_new_environment(project, index, tmp_path):
     source = tmp_path / "server"
     source.mkdir()
 

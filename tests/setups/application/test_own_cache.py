@@ -1,4 +1,4 @@
-"""The cache folder for users' projects, if another user prepared it."""
+"""Test the cache folder for users' projects if another user prepared it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The command ``check`` on a user's project whose views differ between starts, or between WSGI and ASGI."""
+"""Test the command ``check`` on a user's project whose views differ between starts, or between WSGI and ASGI."""
 
 import pytest
 

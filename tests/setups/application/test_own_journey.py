@@ -1,4 +1,4 @@
-"""Tests of logged-in users of a user's project: with a form, with a cookie, and with refused logins."""
+"""Test logged-in users of a user's project: with a form, with a cookie, and with refused logins."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 pytestmark = [pytest.mark.exhaustive, pytest.mark.servers]
 
 PASSWORD = "hunter2-of-ada-é"
-LONG_S = 300  # on a machine that does much else, where a trial is made twice
+LONG_S = 300  # on a busy machine, on which a trial is repeated
 JOURNEY = """
 import uuid
 
@@ -73,7 +73,7 @@ print(store.session_key)
 
 @pytest.fixture(scope="module")
 def site(started, tmp_path_factory):
-    """The folder of a project with an admin, in which ada may do everything; and the key of a session of hers."""
+    """Return the folder of a project with an admin in which ada has all rights, and the key of her session."""
     folder = shutil.copytree(started, tmp_path_factory.mktemp("admin") / "mysite")
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "mysite.settings"}
 
@@ -83,14 +83,14 @@ def site(started, tmp_path_factory):
 
     (folder / "mysite" / "urls.py").write_text(URLS)
     with (folder / "mysite" / "settings.py").open("a") as settings:
-        settings.write("PASSWORD_HASHERS = ['django.contrib.auth.hashers.MD5PasswordHasher']\n")  # which is quick
+        settings.write("PASSWORD_HASHERS = ['django.contrib.auth.hashers.MD5PasswordHasher']\n")  # a fast one
     python("manage.py", "migrate", "-v0")
     return folder, python("-c", MAKE.format(password=PASSWORD)).strip()
 
 
 @pytest.fixture
 def run(site, tmp_path):
-    """The command that measures a journey of that project."""
+    """Return the command that measures a journey of that project."""
     journey, study = tmp_path / "groups.py", tmp_path / "small.toml"
     journey.write_text(JOURNEY)
     study.write_text(STUDY)

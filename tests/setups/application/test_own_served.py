@@ -1,4 +1,4 @@
-"""Tests of a user's project on real servers: measurement, comparison, and one-line errors."""
+"""Test a user's project on real servers: measurement, comparison, and one-line errors."""
 
 import json
 
@@ -24,7 +24,7 @@ def study(tmp_path):
 
 
 def test_project_needs_only_its_path(cli, study, mysite, tmp_path):
-    # Another worker class, and no application: it is the project's and not the setup's.
+    # The file is the project's configuration, and the setup must not read it.
     (mysite / "gunicorn.conf.py").write_text("raise SystemExit('this was read')")
     before = sorted(mysite.rglob("*"))
     folder = tmp_path / "run"

@@ -1,5 +1,7 @@
-"""Tests of a user's WebSockets: their clients, the stored texts, and the setups that serve them; and of the sample
-project on another host."""
+"""Test a user's WebSockets: their clients, the stored texts, and the setups that serve them.
+
+Also test the sample project on another host.
+"""
 
 import dataclasses
 import json
@@ -58,7 +60,7 @@ def test_handshake_has_headers_with_origin():
 
 
 def test_missing_script_is_refused(application):
-    with pytest.raises(UserError, match="Say with --ws-path and --ws-send where, and what"):
+    with pytest.raises(UserError, match=r"it uses WebSockets\. Add --ws-path and --ws-send"):
         dataclasses.replace(application, websocket=None).with_script(echo())
     with pytest.raises(UserError, match=r"there are 2 rooms. Put \$ROOM in the place of their names"):
         application.with_script(echo(rooms=2))
@@ -88,7 +90,7 @@ NOT_A_COOKIE = "--ws-cookie: write a name and its value as a browser sends them:
         ({**GIVEN, "header": ["Connection: close"]}, "--ws-header: Connection is set by the load generator"),
         ({**GIVEN, "cookie": ["hunter2"]}, NOT_A_COOKIE),
         ({**GIVEN, "cookie": ["a=hunter2; b=c"]}, NOT_A_COOKIE),
-        ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "--ws-header: Cookie is given by --ws-cookie"),
+        ({**GIVEN, "cookie": ["a=b"], "header": ["cookie: a=hunter2"]}, "the cookie is also in --ws-cookie"),
     ],
 )
 def test_mistake_shows_no_value(given, says):

@@ -1,4 +1,4 @@
-"""Tests of a user's project: found settings and applications, and errors."""
+"""Test a user's project: the settings and applications that are found, and errors."""
 
 import dataclasses
 import sys
@@ -55,7 +55,7 @@ def test_project_without_asgi_uses_django_default(mysite):
     assert found.application.directory == mysite
     assert found.application.asgi == "plain_asgi:application"
     assert any("no ASGI application" in remark for remark in found.remarks)
-    assert found.application.healthy_within_s == 120  # the servers may take as long as the project may to load
+    assert found.application.healthy_within_s == 120  # the servers have the same time as the project to load
 
 
 def test_options_precede_found_values(mysite):
@@ -77,7 +77,7 @@ def test_env_file_precedes_manage_py(mysite, tmp_path):
     assert found.application.settings == "mysite.production"
     assert not found.facts["debug"]
     file.write_text("DEBUG=no\nRUN_DIR=4\nAPP_DIR=10\n")
-    assert "APP_DIR, RUN_DIR would set up the servers" in fails(Options(mysite, env_file=file))
+    assert "APP_DIR, RUN_DIR would configure the servers" in fails(Options(mysite, env_file=file))
 
 
 def test_env_file_may_use_shell_syntax(tmp_path):

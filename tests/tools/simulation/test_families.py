@@ -1,4 +1,4 @@
-"""Simulated studies in which the setups of a family share noise."""
+"""Simulate studies in which the setups of a family share noise."""
 
 from tools.simulation.studies import FAMILIES, Scenario, simulate
 

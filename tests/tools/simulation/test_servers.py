@@ -1,4 +1,4 @@
-"""The search against simulated servers of known capacity."""
+"""Test the search with simulated servers of known capacity."""
 
 import numpy as np
 import pytest
@@ -22,9 +22,9 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def known():
-    """The simulated servers by name."""
+    """Return the simulated servers by name."""
     known = {server.name: server for server in servers(OBJECTIVE, PLAN.long_s)}
-    assert list(known) == NAMES  # each has its tests
+    assert list(known) == NAMES  # each has its own tests
     return known
 
 
@@ -35,7 +35,8 @@ def test_capacity_is_found_within_five_percent(known, name):
     rates = [one.rate for one in found if one.rate is not None]
     assert len(rates) == 5
     assert np.median(rates) == pytest.approx(server.capacity, rel=0.05)
-    # A single search may miss by more, most where p99 rises slowly; a study takes the median of several blocks.
+    # A single search may have a larger error, especially if p99 rises slowly. A study uses the median of several
+    # blocks.
     assert rates == pytest.approx([server.capacity] * 5, rel=0.12 if name in {SLOW_QUEUE, HEAVY} else 0.08)
     assert max(len(one.records) for one in found) <= 50
     expected = LimitedBy.GENERATOR if server.generator_limit else LimitedBy.SERVER

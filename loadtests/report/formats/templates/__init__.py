@@ -1,4 +1,4 @@
-"""The pages' templates."""
+"""Load the pages' templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def environment() -> jinja2.Environment:
-    """Templates that escape HTML, drop unprintable characters, and fail on unknown names."""
+    """Templates that escape HTML, remove unprintable characters, and fail if a name is unknown."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),
@@ -26,7 +26,7 @@ def environment() -> jinja2.Environment:
 def finalized(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    return type(value)(printable(value))  # Markup stays Markup
+    return type(value)(printable(value))  # text of the type Markup keeps its type
 
 
 def source(name: str) -> str:

@@ -1,5 +1,7 @@
-"""The section of each kind of test: the kind's own words and columns (``loadtests.plan.kinds``), and what some have
-besides their figures."""
+"""Create the section of each kind of test from the kind's texts and columns (``loadtests.plan.kinds``).
+
+Some kinds have additional content.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ ADDITIONS: dict[str, Additions] = {
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """A section for each kind of test in the run, in their order."""
+    """Return a section for each kind of test in the run, in their order."""
     for kind in known().values():
         tests = [test for test in results.tests if test.kind is kind]
         if tests:

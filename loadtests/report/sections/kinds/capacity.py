@@ -28,8 +28,8 @@ LIMITS = {
     "probes": "probes",
     "time": "time",
 }
-STEP = 1.05  # probes of different blocks within 5% of a rate are one point
-BEYOND = 1.1  # drawn up to this multiple of the last rate that passed: beyond, an open loop measures its backlog
+STEP = 1.05  # probes of different blocks are one point if their rates differ by at most 5%
+BEYOND = 1.1  # multiple of the last passed rate at which a curve ends; above it, an open loop measures its backlog
 LIMITED = {
     "generator": "the generator's limit",
     "max_rate": "the highest rate allowed",
@@ -58,7 +58,7 @@ def _probes(cell: Cell) -> Field:
 
 
 def _unsettled(results: Results, test: Test) -> Iterator[Table]:
-    """The searches that found no capacity of the server, in their own words."""
+    """Describe the searches that didn't find a capacity of the server."""
     trials = [
         trial for label in results.labels for trial in results.cells[label, test.name].valid if test.why_unknown(trial)
     ]
@@ -77,7 +77,7 @@ def _unsettled(results: Results, test: Test) -> Iterator[Table]:
 
 
 def charts(results: Results, test: Test) -> Iterator[Chart]:
-    """Percentiles against rate with the capacity of each setup."""
+    """Draw percentiles over rate with the capacity of each setup."""
     limits = {limit.key: limit.ms for limit in test.search[0].limits} if test.search else {}
     keys = list(dict.fromkeys([*limits, "p99", "p50"]))
     rows = [row for label in results.labels for row in _curve(results, label, test, keys)]

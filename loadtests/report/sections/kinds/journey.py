@@ -41,7 +41,7 @@ def _journeys(cell: Cell) -> list[Journeys]:
 
 
 def _by_request(test: Test, one: str, title: str, found: Mapping[str, Sequence[RequestResult]]) -> Table:
-    """A row for each method, or route, and setup: percentiles, and what failed."""
+    """Return a row for each setup and each method or route: percentiles and failures."""
     names = dict.fromkeys(row.name for own in found.values() for row in own)
     what = requests.Named(one, f"{title}, response time", tuple(PERCENTILES), FOLDED)
     return requests.table(test, what, requests.rows(names, found), MEDIANS)
@@ -79,7 +79,7 @@ def _in_seconds(found: Journeys, key: str) -> float | None:
 
 
 def _loops(cell: Cell) -> list[Journeys]:
-    """The journeys of a closed loop; none of an open one."""
+    """Yield the journeys of a closed loop, but not those of an open loop."""
     return [one for one in _journeys(cell) if one.disagreement is not None]
 
 

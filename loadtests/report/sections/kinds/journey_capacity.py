@@ -27,7 +27,7 @@ def _tables(results: Results, test: Test) -> Iterator[Table]:
 
 
 def _way(results: Results, test: Test) -> Iterator[Table]:
-    """Every probe, in the order in which they were made."""
+    """Return all probes in their order."""
     probes = [
         (trial, probe)
         for label in results.labels_in(test.name)

@@ -1,4 +1,4 @@
-"""The additional content for recovery: requests lost until then, stale copies, and percentiles."""
+"""The additional content for recovery: lost requests, stale copies, and percentiles."""
 
 from __future__ import annotations
 

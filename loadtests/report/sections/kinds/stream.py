@@ -1,5 +1,6 @@
-"""The additional content for streams of events: broken and unanswered streams, the views of clients that left, and slow
-clients.
+"""The additional content for streams of events.
+
+It has broken and unanswered streams, the views of clients that left, and slow clients.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def charts(results: Results, test: Test) -> Iterator[Chart]:
 
 
 def _line(cell: Cell, duration_s: float, many: str) -> list[ChartRow]:
-    """A setup's points, one for each full second of the test."""
+    """Return a setup's points, one for each full second of the test."""
     seconds: dict[float, list[int]] = {}
     for trial in cell.valid:
         for second in trial.result.timeline if trial.result else ():

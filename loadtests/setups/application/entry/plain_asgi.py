@@ -1,4 +1,4 @@
-"""Django's own ASGI application, for a project that has no asgi.py. Found through PYTHONPATH."""
+"""Django's own ASGI application, for a project without an asgi.py. It is found through PYTHONPATH."""
 
 import importlib
 import os

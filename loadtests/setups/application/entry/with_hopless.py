@@ -1,4 +1,4 @@
-"""The project's own ASGI application, with hopless' wherever it asks Django for one. Found through PYTHONPATH."""
+"""The project's own ASGI application, with hopless' application instead of Django's. It is found through PYTHONPATH."""
 
 import importlib
 import os
@@ -11,7 +11,7 @@ djangos = asgi.get_asgi_application
 
 
 def get_asgi_application() -> Any:
-    asgi.get_asgi_application = djangos  # which hopless asks itself
+    asgi.get_asgi_application = djangos  # hopless calls this itself
     try:
         return hopless.get_asgi_application()
     finally:

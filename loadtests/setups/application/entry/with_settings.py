@@ -1,4 +1,7 @@
-"""The application that SERVED_WITH_SETTINGS names. Its effective settings are in a file. Found through PYTHONPATH."""
+"""The application that SERVED_WITH_SETTINGS names, which writes its effective settings to a file.
+
+It is found through PYTHONPATH.
+"""
 
 import importlib
 import json

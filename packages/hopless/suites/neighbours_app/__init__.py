@@ -1,1 +1,4 @@
-"""The project of the scenario: a model, middleware that looks for foreign state, and views that mark a request."""
+"""The project of the scenario.
+
+It has a model, middleware that detects state of other requests, and views that mark a request.
+"""

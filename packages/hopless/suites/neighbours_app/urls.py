@@ -1,4 +1,4 @@
-"""The views: each exists as a synchronous and as an asynchronous one."""
+"""Define the views. Each one has a synchronous and an asynchronous version."""
 
 import asyncio
 import threading
@@ -47,7 +47,7 @@ async def afails(request):
 
 
 def fails_unmarked(request):
-    """An error of a request that has set neither a user nor a tag."""
+    """An error in a request that has set neither a user nor a tag."""
     raise LookupError(request.GET["id"])
 
 

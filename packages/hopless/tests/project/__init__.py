@@ -1,1 +1,1 @@
-"""A project with a view for each thing that could go wrong."""
+"""A project with a view for each possible problem."""

@@ -6,7 +6,10 @@ from django.utils.deprecation import MiddlewareMixin
 
 
 class Mixed(MiddlewareMixin):
-    """With Django's mixin. ``?fail=request`` and the like make a hook of it raise, ``?short=1`` answers at once."""
+    """Use Django's mixin.
+
+    ``?fail=request`` and similar parameters make a hook raise an error, and ``?short=1`` answers immediately.
+    """
 
     def process_request(self, request):
         self._fail(request, "request")

@@ -1,4 +1,4 @@
-"""The views, synchronous ones below / and asynchronous ones below /async/."""
+"""Define synchronous views below / and asynchronous views below /async/."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
-later = {}  # what tasks and threads that outlive a request have found
+later = {}  # the values that tasks and threads found after the end of their request
 local = threading.local()
 stop = threading.Event()
 
@@ -142,7 +142,7 @@ def in_thread(request):
 
 
 async def outlives(request):
-    """A task that asks the database after its request has ended."""
+    """A task that queries the database after its request has ended."""
 
     async def task():
         await asyncio.sleep(0.05)
@@ -163,20 +163,20 @@ async def leaves_a_job(request):
 
 
 async def same_thread(request):
-    """Whether two jobs of a request share a thread."""
+    """Show whether two jobs of a request share a thread."""
     one = await sync_to_async(threading.get_ident)()
     two = await sync_to_async(threading.get_ident)()
     return HttpResponse(str(one == two))
 
 
 def all_at_once(request):
-    """Waits for all others that are to come."""
+    """Wait for all other expected requests."""
     later["barrier"].wait(60)
     return HttpResponse("together")
 
 
 def asks_late(request):
-    """Asks the database when its client may have gone."""
+    """Query the database when the client may have disconnected."""
     later["asking"].set()
     stop.wait(10)
     User.objects.count()
@@ -210,7 +210,7 @@ async def waits_for_ever(request):
     try:
         await asyncio.sleep(60)
     except asyncio.CancelledError:
-        await asyncio.sleep(0.01)  # as what closes a connection does
+        await asyncio.sleep(0.01)  # like code that closes a connection
         later["cancelled"] = True
         raise
 

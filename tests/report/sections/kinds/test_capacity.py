@@ -1,4 +1,4 @@
-"""Tests of capacities in the report: a value if the server was the limit, otherwise a lower bound."""
+"""Test capacities in the report: a value if the server was the limit, otherwise a lower bound."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Tests of users' journeys, and of a capacity in users, in reports."""
+"""Test users' journeys and a capacity in users in reports."""
 
 import dataclasses
 import functools
@@ -50,7 +50,7 @@ def results(build_run):
 
 
 def by_two(table):
-    """The rows by their first two fields."""
+    """Return the rows by their first two fields."""
     return {(one[0].text, one[1].text): texts(one)[2:] for one in table.rows}
 
 
@@ -59,14 +59,15 @@ def test_section_shows_requests_with_journeys(results):
     found = section(page, "journey")
     tables = {one.name: one for one in found.tables}
     assert list(tables) == ["journey-users", "methods-users", "whole-users", "loop-users", "routes-users"]
-    # The 99th percentile of GET is the mean of 50.5 and 51.0; journeys a minute are that of 290 and 280 in 10 s, each.
+    # The 99th percentile of GET is the mean of 50.5 and 51.0. The journeys per minute follow from the mean of 290 and
+    # 280 in 10 s.
     assert rows_of(tables["journey-users"])["gunicorn"][3:7] == ["50.7", "101", "1,710", "100"]
     assert rows_of(tables["whole-users"])["gunicorn"][1:] == ["570", "0", "12.2", "24.4", "–", "60", "62"]
     # The formula's rate is next to the measured rate.
     assert rows_of(tables["loop-users"])["gunicorn"][1:] == ["64", "700", "15.0", "89.5", "89.0", "+0.6%"]
     routes = by_two(tables["routes-users"])
     assert routes["GET name", "gunicorn"] == ["9.13", "18.3", "27.4", "45.7", "–", "4,000", "0"]
-    assert routes["POST name", "gunicorn"][3] == "–"  # of too few
+    assert routes["POST name", "gunicorn"][3] == "–"  # from too few values
 
 
 def test_get_is_separate_from_post(results):
@@ -138,7 +139,7 @@ def test_capacity_is_in_users(searched):
     assert figures.columns[:2] == ("setup", "capacity in users")
     assert "The result isn't a capacity in requests per second." in figures.note
     assert texts(tables["loop-most"].rows[0])[:2] == ["gunicorn", "40"]
-    # The way there has every probe.
+    # The steps of the search contain every probe.
     assert len(tables["way-most"].rows) == sum(len(trial.capacity.probes) for trial in found.trials)
     assert {row[-1].text for row in tables["way-most"].rows} == {"within", "not within"}
     assert all(float(row["capacity_users"]) > 0 for row in summary(found))
