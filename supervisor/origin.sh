@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run the slow origin with BENCH_ORIGIN_RECIPE on a free port of 127.0.0.1. While it listens, RUN_DIR/origin.url
+# Run the slow origin with BENCH_ORIGIN_RECIPE on a free port on 127.0.0.1. While it listens, RUN_DIR/origin.url
 # contains its URL. If ORIGIN_URL names another origin, don't start one.
 
 if [ -n "$ORIGIN_URL" ]; then

@@ -30,7 +30,7 @@ from loadtests.setups.needs import missing
 from loadtests.workload import Conversation, Request
 from loadtests.workload.secrets import telling, without_accounts
 
-MIN_FETCH_TIMEOUT_S = 1.0  # so that a slow moment of the machine isn't a difference between setups
+MIN_FETCH_TIMEOUT_S = 1.0  # so that a short pause of the machine doesn't look like a difference between setups
 RECIPE = "fast"  # the origin's recipe, with the same answers at all times
 REFERENCE = "gunicorn"  # most Django views were written for WSGI
 

@@ -47,7 +47,7 @@ class HostsTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclasses.dataclass(frozen=True)
 class HostOptions:
-    """The hosts in the form of their options, or None.
+    """The hosts as their options name them, or None.
 
     Args:
         servers: The host of the servers.

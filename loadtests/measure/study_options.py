@@ -92,7 +92,7 @@ class OwnJourney:
     login_user: str | None = None
 
     def in_study(self, study: Study) -> Study:
-        """Return the study with its users on this journey, and with their login.
+        """Return the study with this journey and login for its users.
 
         Raises:
             UserError: If the journey isn't valid.

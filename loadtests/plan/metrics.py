@@ -28,7 +28,7 @@ class Metric:
         name: The name in files.
         label: The name in lists.
         unit: The unit.
-        read: A function from a trial to the value, or None if the trial doesn't know it.
+        read: A function from a trial to the value, or None if the trial lacks this value.
         more_is_better: Whether a higher value is better.
         called: The name in a verdict.
         short: The name in a narrow verdict.
@@ -101,7 +101,7 @@ class Metric:
 def percentile_of(times: MeasuredTime, key: str, name: str, label: str, **words: Any) -> Metric:
     """Create the metric of a percentile (``p99``) of a kind of time, in ms.
 
-    A trial doesn't know it if its generator was late at this percentile.
+    A trial lacks this value if its generator was late at this percentile.
     """
     return Metric(name, label, "ms", lambda trial: times.read(trial, key), times=times, key=key, **words)
 

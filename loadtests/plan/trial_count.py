@@ -16,7 +16,7 @@ class TrialCount:
     Args:
         name: The heading of its column.
         called: Its name in a sentence.
-        read: A function from a trial to the count, or None if the trial doesn't know it.
+        read: A function from a trial to the count, or None if the trial lacks this value.
         summed: Whether to add the counts of trials.
         bad: Whether any count above 0 is a fault.
     """

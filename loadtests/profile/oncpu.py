@@ -1,4 +1,4 @@
-"""Read the stacks on the CPU from the files that sampler/sitecustomize.py writes in the servers' processes."""
+"""Read the on-CPU stacks from the files that sampler/sitecustomize.py writes in the servers' processes."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Evidence:
     send_lag_p99_ms: Annotated[Number | None, about("The generator's own scheduling delay (pacing lag), p99.")] = None
     response_p50_ms: Annotated[Number | None, about("Median response time.")] = None
     planned: Annotated[int | None, about("The planned requests, or null for closed loops and searches.")] = None
-    sent: Annotated[int | None, about("Sent requests; waiting for a connection is not the generator's fault.")] = None
+    sent: Annotated[int | None, about("Requests that were sent. A late connection isn't the generator's fault.")] = None
     refused: Annotated[int, about("The planned requests for which the server didn't accept a connection.")] = 0
     clock_jump_s: Annotated[Number | None, about("The wall clock's elapsed time minus the monotonic clock's.")] = None
     swapped_pages: Annotated[int | None, about("The pages that the machine swapped in and out.")] = None

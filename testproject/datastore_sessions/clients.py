@@ -52,7 +52,7 @@ def call(method: str, request: Any) -> Any:
 
 
 async def acall(method: str, request: Any) -> Any:
-    """Return the response to a request in a coroutine.
+    """Send a request in a coroutine, and return the response.
 
     Over gRPC, the call runs in the event loop. Over HTTP, it runs in a thread.
 

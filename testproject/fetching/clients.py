@@ -108,7 +108,7 @@ def _made(modules: dict[str, str], kind: str):
     wanted = settings.FETCHING
     name = wanted.client or next(iter(modules))
     if name not in modules:
-        raise Misfit(f"HTTP_CLIENT={name} does not fit a view that is {kind}, which takes {', '.join(modules)}")
+        raise Misfit(f"HTTP_CLIENT={name} does not work in a view that is {kind}. Use {' or '.join(modules)}")
     url = origin.url()
     return importlib.import_module(f"fetching.{modules[name]}").Client(wanted, url, _gauge())
 

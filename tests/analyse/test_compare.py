@@ -69,7 +69,7 @@ def test_block_without_valid_pair_is_omitted(study, valid, blocks, verdict):
     assert (found.blocks, found.verdict) == (blocks, verdict)
 
 
-def test_the_other_setups_tell_the_noise(study):
+def test_noise_comes_from_other_setups(study):
     observations = study({"a": 10.0, "b": 12.0, "c": 10.0, "d": 10.0, "e": 10.0}, blocks=4)
     (by_two,) = compare([one for one in observations if one.label in "ab"], "a")
     (by_all,) = compare(observations, "a", family=Family(["b"]))

@@ -83,7 +83,7 @@ def test_unsuitable_client_names_suitable_clients(origin, served, ask):
     one, other, either = ask(*PLAIN)
     assert one.status_code == 200
     assert other.status_code == 500
-    says = "HTTP_CLIENT=requests does not fit a view that is asynchronous, which takes aiohttp, httpx-async\n"
+    says = "HTTP_CLIENT=requests does not work in a view that is asynchronous. Use aiohttp or httpx-async\n"
     assert other.content.decode() == says
     assert either.status_code == (200 if ask.handler == "wsgi" else 500)  # it is the view of the handler's kind
 

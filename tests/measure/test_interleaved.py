@@ -45,7 +45,7 @@ def run(bench_of, monkeypatch):
 
 
 def spoiled(trials):
-    """Return the reasons of invalid trials, by label and test."""
+    """Return the reasons why trials are invalid, by label and test."""
     return {place: reasons(trial) for place, trial in trials.items() if not trial.valid}
 
 

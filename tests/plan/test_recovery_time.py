@@ -1,4 +1,4 @@
-"""Test the time until a setup answers as before, after its origin was slow or failed."""
+"""Test how long a setup takes to recover after its origin was slow or failed."""
 
 import dataclasses
 import math

@@ -46,7 +46,7 @@ def test_seed_determines_the_order():
     assert len(orders) > 5
 
 
-def test_setups_of_block_share_their_moments():
+def test_setups_in_block_start_together():
     moments = {}
     for seed in (1, 2):
         for slot in schedule(a_study(), seed):

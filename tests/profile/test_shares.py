@@ -32,7 +32,7 @@ def sizes(*rounds):
     return {kind: share.share for kind, share in shares(*rounds).items()}
 
 
-def test_missing_samples_are_outside_python(process):
+def test_missing_samples_count_as_outside_python(process):
     assert sizes([process()]) == {SERVER: 0.6, VIEW: 0.2, NATIVE: 0.2}
     assert sizes([process(stacks=None, busy=False)]) == {NATIVE: 1.0}  # it isn't a Python process
     assert shares([process()])[SERVER].us_per_request == pytest.approx(300.0)

@@ -18,7 +18,7 @@ def test_database_is_the_default_store():
     assert sessions({"SESSIONS": "cookies"}).state_bytes == 2048
 
 
-def test_harness_knows_the_same_stores():
+def test_harness_and_project_have_same_stores():
     assert tuple(settings.ENGINES) == knobs.SESSIONS
     assert settings.STATE_BYTES == knobs.STATE_BYTES
 

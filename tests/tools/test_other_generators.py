@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 @pytest.mark.parametrize("tool", ["vegeta", "k6", "oha", "h2load"])
 def test_each_tools_output_is_read(tool):
-    # Each was run at 200 requests per second for 4 s against the server that freezes for a second of every four.
+    # Each was run at 200 requests per second for 4 s against the server that freezes for one second in every four.
     [first, *_] = [way for way in other_generators.WAYS if way.tool == tool]
     times, dropped = first.read((SAMPLES / f"{tool}.txt").read_text())
     assert list(times) == [50, 90, 95, 99]

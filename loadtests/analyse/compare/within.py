@@ -1,7 +1,8 @@
 """Compare setups with the study's baseline: ratios, intervals, verdicts, and the machine's noise floor.
 
 Every comparison is a ratio within each block, so that drift between blocks cancels out. The figure is the mean ratio.
-The comparisons of one call are a family. Their intervals hold together, so each additional metric widens all of them.
+The comparisons of one call are a family. Their intervals hold simultaneously, so each additional metric
+widens all of them.
 """
 
 from __future__ import annotations

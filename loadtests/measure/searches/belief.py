@@ -1,6 +1,6 @@
 """Combine all probes to a Bayesian estimate of the capacity, the highest rate that meets the objective.
 
-Adaptive estimates of a threshold are an old problem of psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
+Adaptive estimation of a threshold is an old problem in psychophysics. This is QUEST (Watson and Pelli, *QUEST: a
 Bayesian adaptive psychometric method*, Perception & Psychophysics 33, 1983) with a model of queues:
 
 - The share of late requests grows exponentially with the rate, as ``exp(slope * (rate / capacity - 1))``. Only the

@@ -72,7 +72,7 @@ class Broadcast(Talk):
 
 
 def _delay(prefix: str, key: str, label: str, called: str, question: str) -> Metric:
-    """Create a percentile metric of ``lag`` (the delay of each delivery) or ``last`` (of a message's last one)."""
+    """Create a percentile metric of ``lag`` (each delivery's delay) or ``last`` (the last delay of a message)."""
     return percentile_of(
         LAG if prefix == "lag" else LAST,
         key,

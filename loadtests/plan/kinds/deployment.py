@@ -151,7 +151,7 @@ def lost_by(result: Result, client: str) -> int:
 
 
 def disturbed_s(trial: Trial) -> float | None:
-    """Return the number of seconds from the start of the replacement that differ from the usual ones.
+    """Return how many seconds after the start of the replacement differ from the seconds before it.
 
     Returns:
         The seconds. Infinity if the disturbance hadn't ended by the end. None if the setup didn't hold the rate before
@@ -170,7 +170,7 @@ def disturbed_s(trial: Trial) -> float | None:
 
 
 def downtime_ms(trial: Trial) -> float | None:
-    """Return the longest time in which every request failed, or None if the trial doesn't know it."""
+    """Return the longest time in which every request failed, or None if the trial lacks this value."""
     return trial.result.outage_ms if trial.result and done(trial) else None
 
 

@@ -1,4 +1,4 @@
-"""Users' journeys: the response times, the share of completed journeys, and the number of users within an objective."""
+"""Users' journeys: the response times, the share of completed journeys, and the users that meet an objective."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def _content(requirement: str) -> str:
 
 
 def _change(folder: Path, changes: list[str]) -> None:
-    """Install the packages of variants, and other versions of other packages only if these need them.
+    """Install the packages of the variants. Other packages change only if a variant requires it.
 
     Raises:
         UserError: If they can't be installed.

@@ -116,7 +116,7 @@ class OwnWebsocket:
         """Return the conversation with the user's script.
 
         Raises:
-            UserError: If there are several rooms but the script and the path don't contain their name.
+            UserError: If there are several rooms, but neither the script nor the path contains the room's name.
         """
         if conversation.rooms > 1 and not (self.script.names_rooms or ROOM in self.path):
             raise UserError(f"there are {conversation.rooms} rooms. Put {ROOM} in the place of their names")

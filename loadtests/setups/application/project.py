@@ -172,7 +172,7 @@ def find(
     page: str = "/",
     variants: Sequence[Variant] = (),
 ) -> Found:
-    """Load the project in ``options.app``, with an overlay for the servers that it lacks and the variants' packages.
+    """Load the project in ``options.app``, with an overlay that contains missing servers and the variants' packages.
 
     Raises:
         UserError: If a part is missing or doesn't load.

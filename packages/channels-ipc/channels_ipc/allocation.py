@@ -84,7 +84,7 @@ class Space:
 
 
 def used(tree: "lmdb._StatDict") -> int:
-    """Return the bytes of the pages that are in use."""
+    """Return the size of the pages in use, in bytes."""
     return (tree["leaf_pages"] + tree["branch_pages"] + tree["overflow_pages"]) * tree["psize"]
 
 
