@@ -11,7 +11,7 @@ There are two kinds of intervals:
   data.
 
 The distribution of the noise matters little: heavy tails make the intervals wider rather than too narrow, and the log
-ratio of equal setups is symmetric whatever distribution their noise has.
+ratio of equal setups is symmetric for any distribution of their noise.
 
 Each interval has Bonferroni's level, so that all of them hold together with 95%, however they correlate. Holm's
 procedure would gain nothing, because each comparison keeps a claim that would be false: a difference either way, or
@@ -88,7 +88,7 @@ def by_noise(values: Sequence[float], noise: Noise, error: float) -> Interval:
 
 
 def opened(interval: Interval, below: bool, above: bool) -> Interval:
-    """Return the interval, which is open at an end at which the figure is a bound."""
+    """Return the interval. It is open at an end if the figure is only a bound there."""
     low, high = -inf if below else interval.low, inf if above else interval.high
     return replace(interval, low=low, high=high)
 

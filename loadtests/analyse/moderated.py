@@ -4,7 +4,7 @@ In the model, the logarithm of a figure is the sum of a setup's effect, a block'
 own noise. The difference of two setups in a block has the noise of both and no block effect, so the variances of all
 such differences determine the variance of each setup (Grubbs, *On estimating precision of measuring instruments and
 product variability*, Journal of the American Statistical Association 43, 1948). With four blocks these estimates are
-inaccurate, so each is moved towards the common variance. The more alike the variances are, the further they move, as
+inaccurate, so each is moved towards the common variance. The more similar the variances are, the further they move, as
 with genes that were measured on a few chips (Smyth, *Linear models and empirical Bayes methods for assessing
 differential expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004).
 

@@ -1,6 +1,6 @@
 """Compute the trimmed mean and its standard error. A single disturbed block doesn't change it.
 
-The lowest and the highest tenth are left out, and the spread is that of the winsorised sample (Tukey and McLaughlin,
+The lowest and the highest tenth are left out, and the spread comes from the winsorised sample (Tukey and McLaughlin,
 *Less vulnerable confidence and significance procedures for location based on a single sample*, Sankhya A 25, 1963;
 Yuen, *The two-sample trimmed t for unequal population variances*, Biometrika 61, 1974). The median would lose a third
 of the information.

@@ -26,8 +26,8 @@ export class Pacer {
   spinMs = 0;
   spinning = false;
 
-  /** @param {() => number} sendDue sends due requests and returns the time of the next one (like nowMs; Infinity if
-   * there is none) */
+  /** @param {() => number} sendDue sends due requests and returns the time of the next request (like nowMs), or Infinity
+   * without another request */
   constructor(sendDue) {
     this.sendDue = sendDue;
     this.due[0] = Infinity;

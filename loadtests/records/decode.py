@@ -39,6 +39,7 @@ from msgspec import Meta, inspect
 
 from loadtests import files
 from loadtests.errors import UserError, quoted, shown
+from loadtests.formatting import capital
 from loadtests.records.bounds import VAST
 
 T = TypeVar("T")
@@ -258,8 +259,7 @@ def _explained(error: msgspec.ValidationError, values: Any, kind: Any, prefix: s
 
 
 def _needed(kind: Any) -> str:
-    text = allowed(kind)
-    return f"{text[:1].upper()}{text[1:]} is needed"
+    return f"{capital(allowed(kind))} is needed"
 
 
 def _key_in_error(error: msgspec.ValidationError, values: Any, keys: list[str | int], kind: Any) -> str:

@@ -121,7 +121,7 @@ def _columns(results: Results) -> Iterator[_Column]:
     Supporting metrics follow. CPU time at a fixed rate is left out if it is also known from a closed loop.
     """
     compares = results.record.advice is None and len(results.labels) > 1
-    # Of a load curve, only the ends are shown, because it has a chart.
+    # A load curve has a chart, so the table only shows its ends.
     tests = [test for test in by_importance(results) if not load_curve.is_inner(results, test)]
     first_of_kind = {test.kind: test for test in reversed(tests)}
     judged = [

@@ -46,7 +46,7 @@ def findings(results: Results) -> tuple[Finding, ...]:
 
 
 def by_importance(results: Results) -> list[Test]:
-    """Return the tests. Those with rates come before those with times."""
+    """Return the tests, first the tests of rates and then the tests of times."""
     return sorted(results.tests, key=lambda test: not test.judged[0].more_is_better)
 
 
@@ -217,7 +217,7 @@ class _Ranking:
         if not rest:
             figures = self._listed(self.known).removeprefix(series(self.known)).removeprefix(", ")
             blocks = self._blocks(ahead)
-            # One block gives no interval, so bars that are far apart would contradict "no significant difference".
+            # One block has no interval, so bars that are far apart would contradict "no significant difference".
             undecided = "no verdict" if blocks.startswith("1 ") else "no significant difference"
             outcome = f"All equivalent {within}" if equivalent else f"{undecided.capitalize()} after {blocks}"
             self.leaders = f"{who} lead" if self._among() else "all"

@@ -29,7 +29,7 @@ MEAN = f"Mean over blocks with a 95% interval for each value on its own. {DASH}:
 class Layout:
     """The layout of a table: the headings of ``words``, which are aligned left, and of ``optional`` columns.
 
-    A narrow terminal drops optional columns in this order. The other fields are those of the table.
+    A narrow terminal drops optional columns in this order. The other fields are the same as the table's.
     """
 
     words: Collection[str] = ()

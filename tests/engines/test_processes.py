@@ -34,7 +34,7 @@ def load(engine, url):
 
 @pytest.fixture
 def url(request, server, survey):
-    """Return the URL of a server to which the engine can send load."""
+    """Return the URL of a server that the engine can load."""
     return f"{survey().url}/" if request.node.callspec.params["engine"] == "locust" else f"{server.url}/ok"
 
 

@@ -36,7 +36,7 @@ def stack():
 
 @pytest.fixture
 def stacks(stack):
-    """Return samples of two functions, of which one calls the other, and of a third function."""
+    """Return samples of a function, of the function that it calls, and of another function."""
     return Counter(
         {
             stack("main gunicorn/base.py", "view app:views.py"): 6,

@@ -66,7 +66,7 @@ def simultaneous(pairs: Sequence[Pair], confidence: float = CONFIDENCE) -> list[
 
     All intervals hold together.
 
-    A run compared with itself has no uncertainty. Otherwise the method is that of ``intervals.simultaneous``, but with
+    A run compared with itself has no uncertainty. Otherwise this is the method of ``intervals.simultaneous``, but with
     Yuen's standard error, because the noise of the runs may differ. With few blocks it is Welch's t interval.
     """
     if all(trimmed.same(*pair) for pair in pairs):

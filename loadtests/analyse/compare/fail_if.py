@@ -45,7 +45,7 @@ def parse(text: str) -> Rule:
 def failures(rule: Rule, comparisons: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons that break the rule: significant, and beyond the threshold.
 
-    A setup that fails, loses messages or can't sustain the rate counts as slower, whatever the threshold is. Noise
+    A setup that fails, loses messages or can't sustain the rate counts as slower with any threshold. Noise
     fails at most 5% of all runs, for any number of comparisons.
     """
     return [one for one in comparisons if _breaks(rule, one)]

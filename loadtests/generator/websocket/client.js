@@ -142,7 +142,7 @@ export class Client {
     this.onAcknowledged(full);
   }
 
-  /** The server sent something that the dialect doesn't allow, so the connection ends. */
+  /** End the connection, because the server sent a message that the dialect doesn't allow. */
   fail(/** @type {string} */ text) {
     this.wire?.fail({ kind: 'other', text });
   }

@@ -8,7 +8,7 @@ const ZERO = 48;
 
 /**
  * The last head that was read: whether it belongs to this load (otherwise the other fields are undefined), whether its
- * message is measured, whether the payload is complete and unchanged, and where it ends.
+ * message is measured, whether the payload is complete and unchanged, and the position of its end.
  */
 export const lastRead = { isOurs: false, isMeasured: false, isWhole: false, stream: 0, number: 0, end: 0 };
 

@@ -100,7 +100,7 @@ export class Pool {
     this.free.reverse();
   }
 
-  /** Open all clients, or those of the next step. */
+  /** Open all clients, or the clients of the next step. */
   async step() {
     const begun = nowMs();
     const took = this.openedInMs;

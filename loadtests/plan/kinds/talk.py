@@ -19,7 +19,7 @@ CONSUMERS = {"async": ("/ws/", "plain"), "sync": ("/ws/sync/", "plain"), "json":
 # A payload contains the number of its message. Some servers accept at most 1 MiB.
 MIN_BYTES, MAX_BYTES = 32, 1_000_000
 OPENING_S = 0.003  # the approximate time to open a connection, used only to estimate the time left
-SLICE_GRACE_S = 1.0  # time for messages in flight at the end of a slice; later messages count in the next slice
+SLICE_GRACE_S = 1.0  # time for messages in flight at the end of a slice. Later messages count in the next slice
 LISTENS_S = 1.0  # time after the end for duplicate and stray messages
 GRACE_S = 2.0  # for messages in flight at the end of a probe; above the capacity, probes wait for all lost messages
 

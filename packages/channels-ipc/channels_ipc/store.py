@@ -74,7 +74,7 @@ class Store:
         self._inbox = inbox
         self._counters = Counters(f"{path}-counters")
         self._latest_sent = b""
-        # a prefix, and the number of the last transaction at which it had no messages
+        # a prefix, and the number of the last transaction without messages for it
         self._nothing_sent_to = ("", b"")
         self._swept_to = b""
         self._groups: dict[tuple[str, _Capacity], groups.Members] = {}

@@ -29,7 +29,8 @@ LIMITS = {
     "time": "time",
 }
 STEP = 1.05  # probes of different blocks are one point if their rates differ by at most 5%
-BEYOND = 1.1  # multiple of the last passed rate at which a curve ends; above it, an open loop measures its backlog
+# A curve ends at this multiple of the last passed rate, because an open loop above it measures its backlog.
+BEYOND = 1.1
 LIMITED = {
     "generator": "the generator's limit",
     "max_rate": "the highest rate allowed",

@@ -79,7 +79,7 @@ def _in_seconds(found: Journeys, key: str) -> float | None:
 
 
 def _loops(cell: Cell) -> list[Journeys]:
-    """Yield the journeys of a closed loop, but not those of an open loop."""
+    """Return the journeys of closed loops, without the journeys of open loops."""
     return [one for one in _journeys(cell) if one.disagreement is not None]
 
 
